@@ -61,3 +61,17 @@ if(NOT llama_POPULATED)
   # EXCLUDE_FROM_ALL: only the targets that cairn links, and those a bench asks for, are built.
   add_subdirectory(${llama_SOURCE_DIR} ${llama_BINARY_DIR} EXCLUDE_FROM_ALL)
 endif()
+
+# Its headers as system headers, for our code only: their warnings are not ours.
+add_library(cairn_llama_headers INTERFACE)
+foreach(target llama ggml ggml-base llama-common)
+  get_target_property(headers ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  get_target_property(source_dir ${target} SOURCE_DIR)
+  foreach(header IN LISTS headers)
+    if(header AND NOT header MATCHES "\\$<INSTALL_INTERFACE")
+      string(REGEX REPLACE "\\$<BUILD_INTERFACE:(.*)>" "\\1" header "${header}")
+      get_filename_component(header ${header} ABSOLUTE BASE_DIR ${source_dir})
+      target_include_directories(cairn_llama_headers SYSTEM INTERFACE ${header})
+    endif()
+  endforeach()
+endforeach()

@@ -45,8 +45,8 @@ cairn_module_library(cairn_core
 cairn_module_library(cairn_sim MODULES sim LINK_CAIRN cairn_core)
 
 if(CAIRN_WITH_LLAMA)
-  cairn_module_library(cairn_llama MODULES llama LINK llama LINK_CAIRN cairn_core)
-  cairn_module_library(cairn_api MODULES api LINK llama-common LINK_CAIRN cairn_core)
+  cairn_module_library(cairn_llama MODULES llama LINK cairn_llama_headers llama LINK_CAIRN cairn_core)
+  cairn_module_library(cairn_api MODULES api LINK cairn_llama_headers llama-common LINK_CAIRN cairn_core)
   cairn_module_library(cairn_server MODULES server LINK_CAIRN cairn_api)
   file(GLOB app_sources CONFIGURE_DEPENDS src/app/*.cc)
   if(app_sources)

@@ -10,6 +10,7 @@
 // type is an error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,6 +44,7 @@ struct ApiCall {
     bool echo = false;              ///< completions only: the answer begins with the prompt
     std::vector<std::string> echo_text;  ///< per choice, when echo
     std::vector<Request> requests;  ///< choices in order of their index: prompts x n
+    std::size_t choices_per_prompt = 1;  ///< n: usage counts each prompt once
 };
 
 [[nodiscard]] Result<ApiCall> parse_chat_completion(std::string_view body, const ApiContext &context);

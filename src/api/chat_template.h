@@ -26,12 +26,12 @@ struct ToolCall {
 };
 
 struct ChatMessage {
-    std::string role;
-    std::string content;
-    std::string reasoning;     ///< reasoning_content of an assistant message
-    std::string name;          ///< of a tool message: the function's
-    std::string tool_call_id;  ///< of a tool message
-    std::vector<ToolCall> tool_calls;
+    std::string role = {};
+    std::string content = {};
+    std::string reasoning = {};     ///< reasoning_content of an assistant message
+    std::string name = {};          ///< of a tool message: the function's
+    std::string tool_call_id = {};  ///< of a tool message
+    std::vector<ToolCall> tool_calls = {};
 };
 
 struct ChatTool {
@@ -46,11 +46,11 @@ struct ChatPrompt {
 };
 
 struct ChatInput {
-    std::vector<ChatMessage> messages;
-    std::vector<ChatTool> tools;
+    std::vector<ChatMessage> messages = {};
+    std::vector<ChatTool> tools = {};
     bool add_generation_prompt = true;
-    std::optional<bool> enable_thinking;
-    std::vector<std::pair<std::string, std::string>> kwargs;  ///< chat_template_kwargs: name, JSON text
+    std::optional<bool> enable_thinking = {};
+    std::vector<std::pair<std::string, std::string>> kwargs = {};  ///< chat_template_kwargs: name, JSON text
 };
 
 class ChatTemplate {

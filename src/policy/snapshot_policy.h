@@ -7,8 +7,12 @@
 //     no batching section                        no cache
 //     section, prefix_caching unset              on; off for a target model with a sliding window
 //                                                (a drafter with a window alone does not switch it off)
-//     no storage policy (none of the snapshot_*) at most one device-resident checkpoint, nothing else
-//     max_snapshots: 0, or all budgets given and zero    off
+//     no storage policy                          at most one device-resident checkpoint, nothing else
+//     max_snapshots: 0, or all-zero budgets      off
+//
+// A storage policy is given when at least one of snapshot_{device,ram,disk}_bytes is there, zero or not; those that are
+// not there are then 0. max_snapshots is a limit and snapshot_disk_path a place: neither says how much to keep where,
+// so neither makes a storage policy. With one, max_snapshots limits the count on top of the bytes.
 // `cairn serve` passes explicit budgets, so a user gets device, RAM and disk without setting anything.
 //
 // Thread rule: a plain value.
@@ -32,12 +36,14 @@ struct PolicyModelFacts {
 
 struct SnapshotPolicy {
     static constexpr std::int32_t kUnlimited = std::numeric_limits<std::int32_t>::max();
+    /// device_bytes without a storage policy: the count of one limits alone.
+    static constexpr std::size_t kUnlimitedBytes = std::numeric_limits<std::size_t>::max();
 
     bool enabled = false;
-    std::string why_off;                        ///< a sentence for the log; empty when enabled
-    std::int32_t max_snapshots = kUnlimited;    ///< published snapshots in all tiers together
-    std::int32_t max_device_snapshots = 0;      ///< parked at a time
-    std::size_t device_bytes = 0;               ///< budget of parked state beyond what live sequences hold
+    std::string why_off;                      ///< a sentence for the log; empty when enabled
+    std::int32_t max_snapshots = kUnlimited;  ///< published snapshots in all tiers together
+    std::int32_t max_device_snapshots = 0;    ///< parked at a time
+    std::size_t device_bytes = 0;             ///< budget of parked state beyond what live sequences hold
     std::size_t ram_bytes = 0;
     std::size_t disk_bytes = 0;
     std::string disk_path;

@@ -1,0 +1,39 @@
+// The object graph of a program, made once: model -> backend -> cache -> engine, and what the wire formats need.
+//
+//     auto made = compose(config, progress);
+//     if (!made) return report(made.error());
+//     Composition &graph = **made;
+//
+// Ownership: the composition owns everything in it and goes down in the right order.
+// Threads: the engine's starts here. Errors: those of opening a model, a chat template or a configuration.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/api.h"
+#include "config/config.h"
+#include "engine/engine.h"
+#include "env/env.h"
+#include "llama/llama_backend.h"
+#include "metrics/metrics.h"
+
+namespace cairn {
+
+struct Composition {
+    Env &env;
+    Metrics metrics;
+    SnapshotPolicy policy;
+    double parked_cell_tax = 0;
+    std::unique_ptr<Engine> engine;
+    std::unique_ptr<ChatTemplate> chat_template;
+
+    [[nodiscard]] ApiContext api_context() const;
+    /// Lines that say what really is in force: model, limits, capture mode, budgets, and what differs from the request.
+    [[nodiscard]] std::vector<std::string> summary(const Config &config) const;
+};
+
+[[nodiscard]] Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadProgress &progress);
+
+}  // namespace cairn

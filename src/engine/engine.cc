@@ -1,0 +1,207 @@
+#include "engine/engine.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "cache/prefix_cache.h"
+#include "engine/engine_loop.h"
+
+namespace cairn {
+
+namespace {
+
+/// Waiting requests beyond this are refused: they would only time out in the queue.
+constexpr std::size_t kMostWaiting = 1024;
+
+EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &limits) {
+    EngineLoopConfig loop;
+    loop.checkpoint_interval = config.checkpoint_interval;
+    loop.most_scheduled_tokens = limits.batch_tokens;
+    loop.most_running = 1;  // without a batching section: one request at a time
+    if (config.dynamic_batching) {
+        loop.most_running = config.dynamic_batching->max_batch_size.value_or(limits.live_sequences);
+        loop.most_scheduled_tokens = config.dynamic_batching->max_scheduled_tokens.value_or(limits.batch_tokens);
+    }
+    return loop;
+}
+
+}  // namespace
+
+class Engine::Impl {
+public:
+    explicit Impl(EngineDependencies dependencies)
+        : deps_(std::move(dependencies)),
+          loop_(*deps_.backend, deps_.cache.get(), loop_config(deps_.config, deps_.backend->limits()), deps_.env,
+                deps_.metrics),
+          stats_(loop_.stats()),
+          thread_([this] { work(); }) {}
+
+    ~Impl() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+            draining_ = true;
+        }
+        wake_.notify_all();
+        thread_.join();
+    }
+
+    Result<RequestId> submit(Request request, RequestEvents events) {
+        if (auto checked = check(request); !checked) {
+            deps_.metrics.add(Metric::requests_total, 1, "refused");
+            return fail(checked.error());
+        }
+        RequestId id;
+        {
+            const std::lock_guard lock(mutex_);
+            if (draining_) return fail(ErrorCode::shutting_down, "the engine is shutting down: try another server");
+            if (incoming_.size() + static_cast<std::size_t>(stats_.waiting) >= kMostWaiting) {
+                deps_.metrics.add(Metric::requests_total, 1, "refused");
+                return fail(ErrorCode::capacity, "{} requests are waiting already: try again later", kMostWaiting);
+            }
+            id = RequestId(++last_id_);
+            incoming_.push_back({id, std::move(request), std::move(events)});
+        }
+        wake_.notify_all();
+        return id;
+    }
+
+    void cancel(RequestId id) {
+        {
+            const std::lock_guard lock(mutex_);
+            cancelled_.push_back(id);
+        }
+        wake_.notify_all();
+    }
+
+    void drain(double deadline_s) {
+        std::unique_lock lock(mutex_);
+        draining_ = true;
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(deadline_s);
+        const auto is_idle = [this] { return idle_ && incoming_.empty(); };
+        if (drained_.wait_until(lock, std::chrono::time_point_cast<std::chrono::steady_clock::duration>(deadline),
+                                is_idle)) {
+            return;
+        }
+        cancel_everything_ = true;
+        wake_.notify_all();
+        drained_.wait(lock, is_idle);
+    }
+
+    [[nodiscard]] EngineStats stats() const {
+        const std::lock_guard lock(mutex_);
+        return stats_;
+    }
+
+    [[nodiscard]] const Backend &backend() const { return *deps_.backend; }
+
+private:
+    struct Incoming {
+        RequestId id;
+        Request request;
+        RequestEvents events;
+    };
+
+    [[nodiscard]] Status check(const Request &request) const {
+        const Vocabulary &vocabulary = deps_.backend->vocabulary();
+        if (request.prompt.empty())
+            return fail(ErrorCode::invalid_argument, "the prompt is empty: send at least one token");
+        for (const Token token : request.prompt) {
+            if (!vocabulary.contains(token)) {
+                return fail(ErrorCode::invalid_argument, "token {} is not in the vocabulary of {} tokens", token,
+                            vocabulary.size());
+            }
+        }
+        const TokenPos context = deps_.backend->limits().context;
+        if (std::ssize(request.prompt) >= context) {
+            return fail(
+                ErrorCode::context_length,
+                "the prompt has {} tokens, and the context holds {} with room for an answer: shorten the prompt, "
+                "or start with a larger -c",
+                request.prompt.size(), context);
+        }
+        return {};
+    }
+
+    /// Takes over what other threads left; waits while there is nothing to do. False: stop.
+    bool take_orders(bool may_wait) {
+        std::unique_lock lock(mutex_);
+        stats_ = loop_.stats();
+        idle_ = loop_.idle();
+        if (idle_ && incoming_.empty()) drained_.notify_all();
+        const auto has_orders = [this] {
+            return stopping_ || cancel_everything_ || !incoming_.empty() || !cancelled_.empty();
+        };
+        if (may_wait) wake_.wait(lock, has_orders);
+        std::vector<Incoming> incoming = std::exchange(incoming_, {});
+        std::vector<RequestId> cancelled = std::exchange(cancelled_, {});
+        const bool everything = std::exchange(cancel_everything_, false) || stopping_;
+        const bool stop = stopping_;
+        if (!incoming.empty()) idle_ = false;
+        lock.unlock();
+        for (Incoming &order : incoming)
+            loop_.add(order.id, std::move(order.request), std::move(order.events));
+        for (const RequestId id : cancelled)
+            loop_.cancel(id);
+        if (everything) loop_.cancel_all();
+        return !stop;
+    }
+
+    void work() {
+        bool may_wait = true;
+        while (take_orders(may_wait))
+            may_wait = !loop_.step() && !loop_.idle_work();
+    }
+
+    EngineDependencies deps_;
+    EngineLoop loop_;  // used on thread_ only
+
+    mutable std::mutex mutex_;  // guards everything below but thread_
+    std::condition_variable wake_;
+    std::condition_variable drained_;
+    std::vector<Incoming> incoming_;
+    std::vector<RequestId> cancelled_;
+    EngineStats stats_;
+    std::uint64_t last_id_ = 0;
+    bool draining_ = false;
+    bool stopping_ = false;
+    bool cancel_everything_ = false;
+    bool idle_ = true;
+
+    std::thread thread_;  // last: everything it uses is there before it starts
+};
+
+Engine::Engine(EngineDependencies dependencies) : impl_(std::make_unique<Impl>(std::move(dependencies))) {}
+Engine::~Engine() = default;
+
+Result<RequestId> Engine::submit(Request request, RequestEvents events) {
+    return impl_->submit(std::move(request), std::move(events));
+}
+void Engine::cancel(RequestId id) {
+    impl_->cancel(id);
+}
+void Engine::drain(double deadline_s) {
+    impl_->drain(deadline_s);
+}
+const ModelInfo &Engine::model() const {
+    return impl_->backend().info();
+}
+const BackendLimits &Engine::limits() const {
+    return impl_->backend().limits();
+}
+const StateLayout &Engine::layout() const {
+    return impl_->backend().layout();
+}
+const Vocabulary &Engine::vocabulary() const {
+    return impl_->backend().vocabulary();
+}
+EngineStats Engine::stats() const {
+    return impl_->stats();
+}
+
+}  // namespace cairn

@@ -1,0 +1,346 @@
+#include "engine/engine_loop.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "engine/token_logprobs.h"
+#include "policy/checkpoint_plan.h"
+
+namespace cairn {
+
+namespace {
+
+/// Cells a request wants behind its prompt before it is let in: enough not to be preempted at once.
+constexpr TokenPos kRoomToGenerate = 64;
+
+std::vector<std::pair<Token, float>> bias_against_ends(const Vocabulary &vocabulary) {
+    std::vector<std::pair<Token, float>> bias;
+    for (Token token = 0; token < vocabulary.size(); ++token) {
+        if (vocabulary.ends_generation(token)) bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+    }
+    return bias;
+}
+
+}  // namespace
+
+EngineLoop::EngineLoop(Backend &backend, PrefixCache *cache, EngineLoopConfig config, Env &env, Metrics &metrics)
+    : backend_(backend),
+      cache_(cache),
+      config_(config),
+      env_(env),
+      metrics_(metrics),
+      no_end_bias_(bias_against_ends(backend.vocabulary())) {
+    const std::int32_t live = backend_.limits().live_sequences;
+    const std::int32_t used = config_.most_running > 0 ? std::min(live, config_.most_running) : live;
+    for (std::int32_t i = used - 1; i >= 0; --i)
+        free_sequences_.emplace_back(i);
+    config_.most_scheduled_tokens = std::min<TokenPos>(config_.most_scheduled_tokens, backend_.limits().batch_tokens);
+    metrics_.set(Metric::live_sequences, used);
+    metrics_.set(Metric::pool_cells, backend_.limits().pool_cells);
+}
+
+EngineLoop::~EngineLoop() {
+    cancel_all();
+}
+
+void EngineLoop::add(RequestId id, Request request, RequestEvents events) {
+    waiting_.emplace_back(id, std::move(request), std::move(events), env_.now_s());
+    update_gauges();
+}
+
+// -- admission -----------------------------------------------------------------------------------------------------
+
+bool EngineLoop::has_room_for(const ActiveRequest &request) const {
+    if (running_.empty()) return true;  // whatever is parked goes, and a prompt that fits the context fits the pool
+    const TokenPos wanted =
+        request.size() + std::min(kRoomToGenerate, request.request.max_tokens.value_or(kRoomToGenerate));
+    return backend_.cells_used() - backend_.cells_only_parked() + wanted <= backend_.limits().pool_cells;
+}
+
+void EngineLoop::admit() {
+    while (!waiting_.empty() && !free_sequences_.empty() && has_room_for(waiting_.front())) {
+        running_.splice(running_.end(), waiting_, waiting_.begin());
+        ActiveRequest &request = running_.back();
+        request.seq = free_sequences_.back();
+        free_sequences_.pop_back();
+        start(request);
+    }
+}
+
+void EngineLoop::start(ActiveRequest &request) {
+    request.admitted_s = env_.now_s();
+    if (!request.started) {
+        request.timings.queue_s = request.admitted_s - request.submitted_s;
+        metrics_.observe(Metric::queue_seconds, request.timings.queue_s);
+    }
+    look_up(request);
+    if (request.sampler == nullptr) prepare_sampler(request);
+    if (request.started) return;
+    request.started = true;
+    if (request.events.started) request.events.started(request.reuse);
+}
+
+void EngineLoop::look_up(ActiveRequest &request) {
+    request.computed = request.published = 0;
+    ReuseReport report{request.prompt_size(), 0, std::nullopt, MissReason::disabled, 0};
+    std::optional<TokenPos> fork;
+    if (cache_ != nullptr && request.request.cache) {
+        // The last token is computed whatever is cached: its logits are what comes next.
+        Lookup lookup = cache_->find(request.request.tenant, request.tokens, request.size() - 1);
+        const TokenPos depth = lookup.depth;
+        report.reason = lookup.reason;
+        report.first_difference = std::min(lookup.first_difference, request.prompt_size());
+        if (lookup.first_difference > depth) fork = lookup.first_difference;
+        if (depth > 0) {
+            auto adopted = cache_->adopt(std::move(lookup), request.seq);
+            if (adopted) {
+                request.computed = request.published = depth;
+                report.cached_tokens = std::min(depth, request.prompt_size());
+                report.tier = *adopted;
+            } else {
+                backend_.clear(request.seq);
+                report.reason = MissReason::restore_failed;
+            }
+        }
+    }
+    request.timings.restore_s += env_.now_s() - request.admitted_s;
+    if (!request.started) {
+        request.reuse = report;
+        count_reuse(request, report.tier);
+    }
+    request.checkpoints = plan_checkpoints(request.prompt_size(), request.request.checkpoints,
+                                           config_.checkpoint_interval, fork, request.computed);
+}
+
+void EngineLoop::count_reuse(const ActiveRequest &request, std::optional<Tier> tier) {
+    metrics_.add(Metric::prompt_tokens_total, request.prompt_size());
+    if (tier) metrics_.add(Metric::cached_tokens_total, request.reuse.cached_tokens, name_of(*tier));
+    if (request.reuse.reason != MissReason::none) {
+        metrics_.add(Metric::cache_shortfalls_total, 1, name_of(request.reuse.reason));
+    }
+}
+
+void EngineLoop::prepare_sampler(ActiveRequest &request) {
+    SamplingParams params = request.request.sampling;
+    if (!params.seed) params.seed = static_cast<std::uint32_t>(env_.random_u64());
+    if (request.request.ignore_eos) {
+        params.logit_bias.insert(params.logit_bias.end(), no_end_bias_.begin(), no_end_bias_.end());
+    }
+    request.sampler = backend_.make_sampler(params);
+    for (const Token token : request.tokens)
+        request.sampler->accept(token);
+}
+
+// -- one step ------------------------------------------------------------------------------------------------------
+
+std::vector<ActiveRequest *> EngineLoop::active() {
+    std::vector<ActiveRequest *> requests;
+    for (ActiveRequest &request : running_)
+        requests.push_back(&request);
+    return requests;
+}
+
+bool EngineLoop::step() {
+    admit();
+    if (running_.empty()) return false;
+    const auto requests = active();
+    std::vector<SequenceFacts> facts;
+    for (const ActiveRequest *request : requests) {
+        facts.push_back({request->computed, request->size(), request->next_cut()});
+    }
+    const auto plan = plan_step(facts, config_.most_scheduled_tokens);
+    const Status ran = run_plan(plan, requests);
+    if (ran) {
+        commit(plan, requests);
+    } else if (ran.error().code != ErrorCode::capacity) {
+        std::vector<ActiveRequest *> hit;
+        for (const Slice &slice : plan)
+            hit.push_back(requests[slice.sequence]);
+        fail_all(hit, ran.error());
+    } else if (running_.size() > 1) {
+        preempt_youngest();
+    } else {
+        fail_all(requests, ran.error());
+    }
+    erase_gone();
+    update_gauges();
+    return true;
+}
+
+Status EngineLoop::run_plan(const std::vector<Slice> &plan, const std::vector<ActiveRequest *> &requests) {
+    Batch batch;
+    for (const Slice &slice : plan) {
+        const ActiveRequest &request = *requests[slice.sequence];
+        for (TokenPos pos = slice.span.begin; pos < slice.span.end; ++pos) {
+            batch.push_back({request.tokens[static_cast<std::size_t>(pos)], pos, request.seq,
+                             slice.output && pos == slice.span.end - 1});
+        }
+    }
+    const auto tokens = static_cast<TokenPos>(batch.size());
+    if (!make_room(tokens)) return fail(ErrorCode::capacity, "no room for {} more tokens", tokens);
+    metrics_.observe(Metric::step_tokens, tokens);
+    Status ran = backend_.run(batch);
+    // The backend may need more than the cells it counts: window cells of parked sequences. Give up all of those, once.
+    if (!ran && ran.error().code == ErrorCode::capacity && cache_ != nullptr &&
+        cache_->free_cells(backend_.limits().pool_cells) > 0) {
+        ran = backend_.run(batch);
+    }
+    return ran;
+}
+
+bool EngineLoop::make_room(TokenPos tokens) {
+    const TokenPos missing = backend_.cells_used() + tokens - backend_.limits().pool_cells;
+    if (missing <= 0) return true;
+    return cache_ != nullptr && cache_->free_cells(missing) >= missing;
+}
+
+void EngineLoop::preempt_youngest() {
+    metrics_.add(Metric::preemptions_total);
+    ActiveRequest &request = running_.back();
+    publish(request, CheckpointKind::interval);
+    backend_.clear(request.seq);
+    free_sequences_.push_back(request.seq);
+    request.computed = 0;
+    waiting_.splice(waiting_.begin(), running_, std::prev(running_.end()));
+}
+
+void EngineLoop::commit(const std::vector<Slice> &plan, const std::vector<ActiveRequest *> &requests) {
+    std::size_t output = 0;
+    for (const Slice &slice : plan) {
+        ActiveRequest &request = *requests[slice.sequence];
+        const TokenPos prompt_part = std::min(slice.span.end, request.prompt_size()) - slice.span.begin;
+        if (prompt_part > 0) {
+            request.timings.prefilled_tokens += prompt_part;
+            metrics_.add(Metric::computed_prompt_tokens_total, prompt_part);
+        }
+        request.computed = slice.span.end;
+        if (const auto kind = request.checkpoint_here()) publish(request, *kind);
+        if (slice.output) commit_token(request, backend_.logits(output++));
+    }
+}
+
+void EngineLoop::commit_token(ActiveRequest &request, std::span<const float> logits) {
+    if (request.request.max_tokens.value_or(1) <= 0) return finish(request, FinishReason::length);
+    const Token token = request.sampler->sample(logits);
+    request.sampler->accept(token);
+    request.tokens.push_back(token);
+    if (!request.first_token_s) {
+        request.first_token_s = env_.now_s();
+        metrics_.observe(Metric::first_token_seconds, *request.first_token_s - request.submitted_s);
+    }
+    const bool ends = backend_.vocabulary().ends_generation(token) && !request.request.ignore_eos;
+    if (ends) return finish(request, FinishReason::stop);
+    if (request.request.logprobs) {
+        request.held_logprobs.push_back(
+            token_logprobs(logits, token, *request.request.logprobs, backend_.vocabulary()));
+    }
+    request.held_tokens.push_back(token);
+    const TextAssembler::Output output = request.text.add(backend_.vocabulary().piece(token, false));
+    request.emit(output);
+    if (output.stopped) return finish(request, FinishReason::stop);
+    const bool full = request.size() >= backend_.limits().context;
+    if (full || request.generated() >= request.request.max_tokens.value_or(std::numeric_limits<TokenPos>::max())) {
+        finish(request, FinishReason::length);
+    }
+}
+
+void EngineLoop::publish(ActiveRequest &request, CheckpointKind kind) {
+    if (cache_ == nullptr || !request.request.cache || request.computed <= request.published) return;
+    request.published = request.computed;
+    cache_->publish(request.request.tenant, request.prefix(request.computed), request.seq, kind);
+}
+
+// -- endings -------------------------------------------------------------------------------------------------------
+
+void EngineLoop::finish(ActiveRequest &request, FinishReason reason) {
+    request.emit(request.text.finish());
+    publish(request, request.generated() > 0 ? CheckpointKind::answer_end : CheckpointKind::interval);
+    const double now = env_.now_s();
+    const double first = request.first_token_s.value_or(now);
+    request.timings.prefill_s = first - request.admitted_s;
+    request.timings.decode_s = now - first;
+    metrics_.add(Metric::completion_tokens_total, request.generated());
+    metrics_.add(Metric::requests_total, 1, name_of(reason));
+    leave(request);
+    if (request.events.finished) {
+        request.events.finished(reason, {request.prompt_size(), request.generated(), request.reuse.cached_tokens},
+                                request.timings);
+    }
+}
+
+void EngineLoop::fail_request(ActiveRequest &request, const Error &error) {
+    metrics_.add(Metric::requests_total, 1, "failed");
+    leave(request);
+    if (request.events.failed) request.events.failed(error);
+}
+
+void EngineLoop::fail_all(const std::vector<ActiveRequest *> &requests, const Error &error) {
+    for (ActiveRequest *request : requests)
+        fail_request(*request, error);
+}
+
+void EngineLoop::leave(ActiveRequest &request) {
+    backend_.clear(request.seq);
+    free_sequences_.push_back(request.seq);
+    gone_.push_back(request.id);
+}
+
+void EngineLoop::erase_gone() {
+    for (const RequestId id : gone_) {
+        running_.remove_if([&](const ActiveRequest &request) { return request.id == id; });
+    }
+    gone_.clear();
+}
+
+void EngineLoop::cancel(RequestId id) {
+    const auto is_it = [&](const ActiveRequest &request) { return request.id == id; };
+    if (const auto it = std::find_if(running_.begin(), running_.end(), is_it); it != running_.end()) {
+        finish(*it, FinishReason::cancelled);
+        erase_gone();
+    } else if (const auto queued = std::find_if(waiting_.begin(), waiting_.end(), is_it); queued != waiting_.end()) {
+        metrics_.add(Metric::requests_total, 1, name_of(FinishReason::cancelled));
+        const RequestEvents events = std::move(queued->events);
+        const Usage usage{queued->prompt_size(), queued->generated(), queued->reuse.cached_tokens};
+        const Timings timings = queued->timings;
+        waiting_.erase(queued);
+        if (events.finished) events.finished(FinishReason::cancelled, usage, timings);
+    }
+    update_gauges();
+}
+
+void EngineLoop::cancel_all() {
+    while (!waiting_.empty())
+        cancel(waiting_.front().id);
+    while (!running_.empty())
+        cancel(running_.front().id);
+}
+
+bool EngineLoop::idle_work() {
+    return cache_ != nullptr && cache_->idle_work();
+}
+
+EngineStats EngineLoop::stats() const {
+    EngineStats stats;
+    stats.waiting = static_cast<std::int32_t>(waiting_.size());
+    stats.running = static_cast<std::int32_t>(running_.size());
+    stats.live_sequences = static_cast<std::int32_t>(free_sequences_.size() + running_.size());
+    stats.context = backend_.limits().context;
+    stats.pool_cells = backend_.limits().pool_cells;
+    stats.cells_used = backend_.cells_used();
+    if (cache_ != nullptr) {
+        const CacheStats cache = cache_->stats();
+        stats.device_bytes = cache.device_bytes;
+        stats.ram_bytes = cache.ram_bytes;
+        stats.snapshots = cache.snapshots;
+    }
+    return stats;
+}
+
+void EngineLoop::update_gauges() {
+    metrics_.set(Metric::requests_waiting, static_cast<double>(waiting_.size()));
+    metrics_.set(Metric::requests_running, static_cast<double>(running_.size()));
+    metrics_.set(Metric::pool_cells_used, backend_.cells_used());
+}
+
+}  // namespace cairn

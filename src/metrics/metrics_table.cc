@@ -1,0 +1,110 @@
+#include "metrics/metrics_table.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace cairn {
+
+namespace {
+
+constexpr auto counter = MetricKind::counter;
+constexpr auto gauge = MetricKind::gauge;
+constexpr auto histogram = MetricKind::histogram;
+
+// A lookup walks a tree in memory; a restore or capture copies up to hundreds of MiB; a request may wait for minutes.
+constexpr double kLookupBuckets[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1};
+constexpr double kCopyBuckets[] = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1, 3, 10};
+constexpr double kWaitBuckets[] = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1, 3, 10, 30, 100, 300};
+constexpr double kTokenBuckets[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+
+constexpr MetricRow kRows[] = {
+    {Metric::requests_total, "cairn_requests_total", counter, "requests", "outcome",
+     "Requests that have ended: stop, length, cancelled, failed or refused."},
+    {Metric::prompt_tokens_total, "cairn_prompt_tokens_total", counter, "tokens", "",
+     "Tokens of the prompts of all admitted requests."},
+    {Metric::cached_tokens_total, "cairn_cached_tokens_total", counter, "tokens", "tier",
+     "Prompt tokens that were not computed again, by the tier their state came from."},
+    {Metric::computed_prompt_tokens_total, "cairn_computed_prompt_tokens_total", counter, "tokens", "",
+     "Prompt tokens that were computed."},
+    {Metric::completion_tokens_total, "cairn_completion_tokens_total", counter, "tokens", "", "Tokens generated."},
+    {Metric::cache_hits_total, "cairn_cache_hits_total", counter, "lookups", "tier",
+     "Lookups whose state really reached the sequence, by the tier it came from."},
+    {Metric::cache_shortfalls_total, "cairn_cache_shortfalls_total", counter, "lookups", "reason",
+     "Lookups that reused less than the whole prefix, by the reason."},
+    {Metric::snapshots_published_total, "cairn_snapshots_published_total", counter, "snapshots", "kind",
+     "Snapshots made findable, by the kind of their checkpoint."},
+    {Metric::snapshots_refused_total, "cairn_snapshots_refused_total", counter, "snapshots", "reason",
+     "Captures and publications that were given up; the request went on."},
+    {Metric::snapshots_evicted_total, "cairn_snapshots_evicted_total", counter, "snapshots", "tier",
+     "Snapshots dropped to keep a budget, by the tier they lay in."},
+    {Metric::snapshots_demoted_total, "cairn_snapshots_demoted_total", counter, "snapshots", "tier",
+     "Snapshots moved to a slower tier, by the tier they went to."},
+    {Metric::snapshots, "cairn_snapshots", gauge, "snapshots", "", "Snapshots that a lookup may find."},
+    {Metric::device_bytes, "cairn_device_bytes", gauge, "bytes", "",
+     "State parked on the device beyond what running requests hold."},
+    {Metric::ram_bytes, "cairn_ram_bytes", gauge, "bytes", "", "State kept in RAM."},
+    {Metric::ram_budget_bytes, "cairn_ram_budget_bytes", gauge, "bytes", "", "Most state that is kept in RAM."},
+    {Metric::device_budget_bytes, "cairn_device_budget_bytes", gauge, "bytes", "",
+     "Most state that is parked on the device."},
+    {Metric::requests_waiting, "cairn_requests_waiting", gauge, "requests", "", "Requests not yet admitted."},
+    {Metric::requests_running, "cairn_requests_running", gauge, "requests", "", "Requests being computed."},
+    {Metric::live_sequences, "cairn_live_sequences", gauge, "sequences", "",
+     "Requests that can be computed at the same time, as the backend allows."},
+    {Metric::live_sequences_configured, "cairn_live_sequences_configured", gauge, "sequences", "",
+     "Requests that were to be computed at the same time, as configured."},
+    {Metric::pool_cells, "cairn_pool_cells", gauge, "tokens", "",
+     "Tokens whose state the device's pool can hold, those shared by sequences once."},
+    {Metric::pool_cells_used, "cairn_pool_cells_used", gauge, "tokens", "", "Tokens whose state the pool holds now."},
+    {Metric::preemptions_total, "cairn_preemptions_total", counter, "requests", "",
+     "Requests set aside for want of room in the pool, to go on later."},
+    {Metric::restore_seconds, "cairn_restore_seconds", histogram, "seconds", "tier",
+     "Time to put a snapshot's state into a sequence, by the tier it came from.", kCopyBuckets},
+    {Metric::capture_seconds, "cairn_capture_seconds", histogram, "seconds", "tier",
+     "Time to take a sequence's state, by the tier it went to.", kCopyBuckets},
+    {Metric::lookup_seconds, "cairn_lookup_seconds", histogram, "seconds", "", "Time to look a prompt up.",
+     kLookupBuckets},
+    {Metric::queue_seconds, "cairn_queue_seconds", histogram, "seconds", "", "Time from submission to admission.",
+     kWaitBuckets},
+    {Metric::first_token_seconds, "cairn_first_token_seconds", histogram, "seconds", "",
+     "Time from submission to the first token.", kWaitBuckets},
+    {Metric::step_tokens, "cairn_step_tokens", histogram, "tokens", "", "Tokens of one step.", kTokenBuckets},
+};
+
+constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::step_tokens) + 1;
+
+constexpr bool rows_are_in_order() {
+    for (std::size_t i = 0; i < std::size(kRows); ++i) {
+        if (static_cast<std::size_t>(kRows[i].metric) != i) return false;
+    }
+    return std::size(kRows) == kMetrics;
+}
+static_assert(rows_are_in_order(), "one row for each Metric, in the order of the enum");
+
+}  // namespace
+
+std::span<const MetricRow> metric_rows() noexcept {
+    return kRows;
+}
+
+const MetricRow &row_of(Metric metric) noexcept {
+    const auto index = static_cast<std::size_t>(metric);
+    CAIRN_CHECK(index < kMetrics, "metric {} is not in the table", index);
+    return kRows[index];
+}
+
+std::string metrics_markdown() {
+    std::string text =
+        "# Metrics\n\n"
+        "Written by `tools/gen-docs` from the table in `src/metrics/metrics_table.cc`; change it there.\n\n"
+        "`GET /metrics` answers with all of them in Prometheus' text format 0.0.4. Counters count since the program\n"
+        "started. A series with a label appears with its first value.\n\n"
+        "| metric | kind | unit | label | meaning |\n| --- | --- | --- | --- | --- |\n";
+    for (const auto &row : kRows) {
+        text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, name_of(row.kind), row.unit,
+                            *row.label == '\0' ? "" : fmt::format("`{}`", row.label), row.help);
+    }
+    return text;
+}
+
+}  // namespace cairn

@@ -1,0 +1,42 @@
+#include "policy/device_residency.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cairn {
+
+namespace {
+
+constexpr TokenPos kAllCells = std::numeric_limits<TokenPos>::max();
+
+/// Most cells whose tax is tolerated.
+TokenPos cells_by_tax(const DeviceResidencyFacts &facts) {
+    if (!(facts.parked_cell_tax > 0)) return kAllCells;
+    if (!(facts.tolerated_slowdown > 0)) return 0;
+    const double cells = facts.tolerated_slowdown / facts.parked_cell_tax;
+    return cells >= static_cast<double>(kAllCells) ? kAllCells : static_cast<TokenPos>(cells);
+}
+
+TokenPos cells_by_budget(const DeviceResidencyFacts &facts) {
+    if (facts.row_bytes == 0) return facts.device_budget_bytes > 0 ? kAllCells : 0;
+    const std::size_t cells = facts.device_budget_bytes / facts.row_bytes;
+    return static_cast<TokenPos>(std::min<std::size_t>(cells, static_cast<std::size_t>(kAllCells)));
+}
+
+double steps_until_ram_wins(const DeviceResidencyFacts &facts) {
+    const double cost_per_step_s = facts.parked_cell_tax * facts.decode_step_s;
+    if (!(cost_per_step_s > 0) || !(facts.restore_s_per_byte > 0)) return std::numeric_limits<double>::infinity();
+    return static_cast<double>(facts.row_bytes) * facts.restore_s_per_byte / cost_per_step_s;
+}
+
+}  // namespace
+
+DeviceResidency device_residency(const DeviceResidencyFacts &facts) noexcept {
+    DeviceResidency result;
+    result.max_cells = std::min(cells_by_tax(facts), cells_by_budget(facts));
+    result.max_bytes = result.max_cells > 0 ? facts.device_budget_bytes : 0;
+    result.max_steps = steps_until_ram_wins(facts);
+    return result;
+}
+
+}  // namespace cairn

@@ -1,0 +1,23 @@
+// EngineService: an Engine as the server sees it. Outlived by the engine.
+#pragma once
+
+#include <utility>
+
+#include "server/generation_service.h"
+
+namespace cairn {
+
+class EngineService final : public GenerationService {
+public:
+    explicit EngineService(Engine &engine) : engine_(engine) {}
+
+    [[nodiscard]] Result<RequestId> submit(Request request, RequestEvents events) override {
+        return engine_.submit(std::move(request), std::move(events));
+    }
+    void cancel(RequestId id) override { engine_.cancel(id); }
+
+private:
+    Engine &engine_;
+};
+
+}  // namespace cairn

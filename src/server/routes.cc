@@ -1,0 +1,56 @@
+#include "server/routes.h"
+
+#include <array>
+
+#include "server/plain_handlers.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::array<Route, 7> kRoutes{{
+    {"POST", "/v1/chat/completions", "/chat/completions", CallKind::chat, false,
+     "Answers a conversation, whole or as a stream of server-sent events."},
+    {"POST", "/v1/completions", "/completions", CallKind::completion, false,
+     "Continues a text or an array of token ids, whole or as a stream."},
+    {"GET", "/v1/models", "/models", &handle_models, false, "Lists the model that is served."},
+    {"GET", "/v1/models/{id}", "/models/{id}", &handle_model, false, "Describes the model that is served."},
+    {"GET", "/health", "/v1/health", &handle_health, true, "Says whether the server takes calls."},
+    {"GET", "/metrics", "", &handle_metrics, false, "Counters and gauges in Prometheus' text format."},
+    {"GET", "/", "", &handle_home, true, "This page."},
+}};
+
+/// Whether `path` is `pattern`; `rest` becomes what stands for "{...}".
+bool fits(std::string_view pattern, std::string_view path, std::string_view &rest) {
+    if (pattern.empty()) return false;
+    const auto brace = pattern.find('{');
+    if (brace == std::string_view::npos) return path == pattern;
+    if (path.size() <= brace || !path.starts_with(pattern.substr(0, brace))) return false;
+    rest = path.substr(brace);
+    return true;
+}
+
+bool takes(const Route &route, std::string_view method) {
+    return method == route.method || (method == "HEAD" && route.method == "GET");
+}
+
+}  // namespace
+
+std::span<const Route> routes() noexcept { return kRoutes; }
+
+RouteMatch match_route(std::string_view method, std::string_view path) {
+    RouteMatch match;
+    for (const Route &route : kRoutes) {
+        std::string_view rest;
+        if (!fits(route.path, path, rest) && !fits(route.alias, path, rest)) continue;
+        match.allowed += route.method;
+        match.allowed += route.method == "GET" ? ", HEAD, " : ", ";
+        if (match.route == nullptr && takes(route, method)) {
+            match.route = &route;
+            match.parameter = percent_decoded(rest);
+        }
+    }
+    if (!match.allowed.empty()) match.allowed += "OPTIONS";
+    return match;
+}
+
+}  // namespace cairn

@@ -1,0 +1,119 @@
+// RamArena: the memory of the RAM tier. One reservation of address space of the tier's budget, given out in blocks.
+//
+//     RamArena arena(64_MiB);
+//     Result<RamBlock> block = arena.allocate(upper_bound);    // ErrorCode::capacity: no free range is large enough
+//     ... write up to `used` bytes to block->bytes() ...
+//     block->shrink(used);                                     // the rest is free again
+//                                                              // the block's end frees all of it
+//
+//     0                                committed()                budget()
+//     |#####|..|#########|....|###|.............|~~~~~~~~~~~~~~~~~~|
+//      block  free             block             address space only: no memory behind it yet
+//
+// Why not malloc: a fresh vector of a state's size spends most of a capture in page faults, and its size is nobody's
+// budget. Here pages are faulted in once, in large steps, by whoever commits them, and stay.
+// Blocks are found best-fit, lowest address first, so holes are used up before fresh memory; neighbouring free ranges
+// are joined at once. What no hole is large enough for is refused even where the sum would do: largest_free() shows it.
+//
+// Ownership: a block frees itself, and must not outlive its arena (checked).
+// Threads: one at a time for the arena with all its blocks. The bytes of a block may be read and written anywhere.
+// Errors: capacity where no range fits; no_memory where the machine refuses pages. Nothing has changed then.
+// Cost: O(log free ranges), plus page faults for memory used for the first time.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/bytes.h"
+#include "cairn/error.h"
+
+namespace cairn {
+
+class RamArena;
+
+/// A piece of an arena; move-only. A default-made one holds nothing.
+class RamBlock {
+public:
+    RamBlock() = default;
+    RamBlock(RamBlock &&other) noexcept { swap(other); }
+    RamBlock &operator=(RamBlock &&other) noexcept {
+        RamBlock gone(std::move(other));
+        swap(gone);
+        return *this;
+    }
+    ~RamBlock();
+
+    /// As many bytes as were asked for, or what the last shrink() left.
+    [[nodiscard]] MutableBytes bytes() noexcept { return {data_, size_}; }
+    [[nodiscard]] Bytes bytes() const noexcept { return {data_, size_}; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// What the arena counts for it: size() rounded up to whole granules.
+    [[nodiscard]] std::size_t footprint() const noexcept;
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    /// Gives back everything from `size` on; the first `size` bytes stay where they are. 0 gives back all.
+    void shrink(std::size_t size);
+
+private:
+    friend class RamArena;
+    RamBlock(RamArena &arena, std::byte *data, std::size_t size) noexcept : arena_(&arena), data_(data), size_(size) {}
+    void swap(RamBlock &other) noexcept {
+        std::swap(arena_, other.arena_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+    }
+
+    RamArena *arena_ = nullptr;
+    std::byte *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+class RamArena {
+public:
+    /// Blocks begin and end on multiples of this: a cache line, so that copies of two blocks never share one.
+    static constexpr std::size_t kGranularity = 64;
+    /// Memory is committed in steps of at least this much.
+    static constexpr std::size_t kCommitStep = 16_MiB;
+
+    /// Takes no memory yet. `budget` is rounded down to whole granules.
+    explicit RamArena(std::size_t budget);
+    ~RamArena();
+    RamArena(const RamArena &) = delete;
+    RamArena &operator=(const RamArena &) = delete;
+
+    /// A block of `bytes` bytes with undefined content; of 0 bytes: an empty block.
+    [[nodiscard]] Result<RamBlock> allocate(std::size_t bytes);
+    /// Commits one more step of memory where less than `ahead` committed bytes are free, so that a later allocate()
+    /// meets no page faults. False when there was nothing to do.
+    bool commit_ahead(std::size_t ahead);
+
+    [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
+    [[nodiscard]] std::size_t used() const noexcept { return used_; }            ///< footprints of all blocks
+    [[nodiscard]] std::size_t committed() const noexcept { return committed_; }  ///< memory really taken
+    [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
+    [[nodiscard]] std::size_t largest_free() const noexcept;
+    /// Aborts with context where the free ranges overlap, touch, or do not add up to budget() - used().
+    void check_invariants() const;
+
+private:
+    friend class RamBlock;
+    using Range = std::pair<std::size_t, std::size_t>;  // size, offset
+
+    [[nodiscard]] Status reserve_addresses();
+    [[nodiscard]] Status commit_to(std::size_t end);
+    void release(std::byte *data, std::size_t bytes);
+    void add_free(std::size_t offset, std::size_t size);
+    void remove_free(std::map<std::size_t, std::size_t>::iterator range);
+
+    std::size_t budget_;
+    std::size_t mapped_ = 0;  // budget_ rounded up to whole pages; 0 until the first allocation
+    std::size_t committed_ = 0;
+    std::size_t used_ = 0;
+    std::size_t blocks_ = 0;
+    std::byte *base_ = nullptr;
+    std::map<std::size_t, std::size_t> free_by_offset_;  // offset -> size
+    std::set<Range> free_by_size_;                       // the same ranges
+};
+
+}  // namespace cairn
