@@ -194,7 +194,7 @@ std::string ResponseWriter::delta(std::size_t choice, std::string_view text,
         return {};
     }
     if (text.empty() && (!state.logprobs_wanted || logprobs.empty())) return {};
-    Json content = impl_->chat() ? Json{{"content", text}} : Json(text);
+    Json content = impl_->chat() ? Json::object({{"content", text}}) : Json(text);
     return event(impl_->chunk(choice, std::move(content), impl_->take_logprobs(state), nullptr));
 }
 

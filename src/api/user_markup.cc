@@ -47,19 +47,20 @@ UserMarkup find_user_markup(const JinjaTemplate &jinja) {
     const auto joint = between(jinja, {question, answer, next}, kAnswer, kNext);
     if (!joint) return {jinja.analysed_user_start(), jinja.analysed_user_start()};
 
-    std::size_t begin = std::string::npos;
-    if (!jinja.analysed_user_start().empty()) begin = joint->rfind(jinja.analysed_user_start());
+    std::string start = jinja.analysed_user_start();
+    auto begin = start.empty() ? std::string::npos : joint->rfind(start);
     if (begin == std::string::npos) {
         // What ends the assistant's message comes in both renderings; what is left begins the user's.
         const auto tail = between(jinja, {question, answer}, kAnswer, {});
         if (!tail || joint->compare(0, tail->size(), *tail) != 0) return {};
         begin = tail->size();
+        start.clear();
     }
     const std::string_view lead = std::string_view(*joint).substr(begin);
     const auto end = lead.find_last_not_of(kSpace);
     if (end == std::string_view::npos) return {};
     const std::string text(lead.substr(0, end + 1));
-    return {jinja.analysed_user_start().empty() ? text : jinja.analysed_user_start(), text};
+    return {start.empty() ? text : start, text};
 }
 
 std::optional<std::size_t> find_last_user(const GuardedText &guarded, const UserMarkup &markup,

@@ -80,10 +80,13 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
     if (!backend) return fail(backend.error());
     const StateLayout &layout = (*backend)->layout();
 
-    std::unique_ptr<Composition> graph(new Composition{.env = system_env()});
+    auto graph = std::make_unique<Composition>(system_env());
     graph->policy =
         SnapshotPolicy::resolve(config.engine.dynamic_batching, {.has_sliding_window = layout.has_sliding_window});
-    if (layout.mode == CaptureMode::none) graph->policy = {.enabled = false, .why_off = layout.why};
+    if (layout.mode == CaptureMode::none) {
+        graph->policy = SnapshotPolicy{};
+        graph->policy.why_off = layout.why;
+    }
     graph->parked_cell_tax = (*backend)->parked_cell_tax();
     graph->metrics.set(Metric::live_sequences_configured, config.model.parallel);
 

@@ -18,10 +18,13 @@
 #include "env/env.h"
 #include "llama/llama_backend.h"
 #include "metrics/metrics.h"
+#include "policy/snapshot_policy.h"
 
 namespace cairn {
 
 struct Composition {
+    explicit Composition(Env &machine) : env(machine) {}
+
     Env &env;
     Metrics metrics;
     SnapshotPolicy policy;

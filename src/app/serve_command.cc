@@ -10,6 +10,7 @@
 #include "app/machine.h"
 #include "app/stop_signals.h"
 #include "config/cli.h"
+#include "server/engine_service.h"
 #include "server/server.h"
 
 namespace cairn {
@@ -42,20 +43,19 @@ int serve(Config config) {
     for (const std::string &line : (*graph)->summary(config))
         fmt::print(stderr, "{}\n", line);
     const ApiContext context = (*graph)->api_context();
-    Server server({.engine = *(*graph)->engine,
-                   .context = context,
+    EngineService service(*(*graph)->engine);
+    Server server({.service = service,
+                   .api = context,
                    .config = config.server,
                    .env = (*graph)->env,
                    .metrics = (*graph)->metrics,
-                   .log = [](std::string_view line) { fmt::print(stderr, "{}\n", line); }});
+                   .log = [](const std::string &line) { fmt::print(stderr, "{}\n", line); }});
     const auto port = server.start();
     if (!port) return report(port.error());
     print_welcome(config, *port, context.model_name);
     signals.wait();
     fmt::print(stderr, "stopping: running requests have {} s\n", kDrainSeconds);
-    server.drain();
-    (*graph)->engine->drain(kDrainSeconds);
-    server.stop();
+    server.stop(kDrainSeconds);
     return 0;
 }
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 const Option *find_option(std::string_view key) {
     for (const auto &option : options()) {
-        if (key == option.key) return &option;
+        if (*option.key != '\0' && key == option.key) return &option;
     }
     return nullptr;
 }

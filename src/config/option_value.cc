@@ -132,17 +132,12 @@ Status assign_plain(const Option &option, T &target, const OptionValue &value) {
 }
 
 /// The number that the whole of `text` spells, else the text itself: assign() then says what is wrong with it.
+template <class Number>
 OptionValue number_or_text(std::string_view text) {
     const char *end = text.data() + text.size();
-    std::int64_t whole = 0;
-    if (const auto [rest, error] = std::from_chars(text.data(), end, whole); error == std::errc{} && rest == end) {
-        return whole;
-    }
-    double real = 0;
-    if (const auto [rest, error] = std::from_chars(text.data(), end, real);
-        !text.empty() && error == std::errc{} && rest == end) {
-        return real;
-    }
+    Number number{};
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc{} && rest == end) return number;
     return std::string(text);
 }
 
@@ -233,7 +228,8 @@ Status assign_text(const Option &option, Config &config, std::string_view text) 
     if (is_list(option)) return add_adapters(option, config, text);
     return visit_type(option, [&]<class T>(T *) -> Status {
         if constexpr (std::is_same_v<T, std::size_t>) return assign_size_text(option, config, text);
-        if constexpr (kIsWhole<T> || std::is_same_v<T, double>) return assign(option, config, number_or_text(text));
+        if constexpr (std::is_same_v<T, double>) return assign(option, config, number_or_text<double>(text));
+        if constexpr (kIsWhole<T>) return assign(option, config, number_or_text<std::int64_t>(text));
         return assign(option, config, OptionValue{std::string(text)});
     });
 }

@@ -109,8 +109,11 @@ void EngineLoop::look_up(ActiveRequest &request) {
         request.reuse = report;
         count_reuse(request, report.tier);
     }
-    request.checkpoints = plan_checkpoints(request.prompt_size(), request.request.checkpoints,
-                                           config_.checkpoint_interval, fork, request.computed);
+    request.checkpoints.clear();
+    if (cache_ != nullptr && request.request.cache) {
+        request.checkpoints = plan_checkpoints(request.prompt_size(), request.request.checkpoints,
+                                               config_.checkpoint_interval, fork, request.computed);
+    }
 }
 
 void EngineLoop::count_reuse(const ActiveRequest &request, std::optional<Tier> tier) {

@@ -16,35 +16,35 @@ namespace cairn {
 
 /// One row of the table each; kind, unit, label name and help stand in metrics.cc and docs/metrics.md.
 enum class Metric {
-    requests_total,            // label outcome: stop, length, cancelled, failed, refused
+    requests_total,  // label outcome: stop, length, cancelled, failed, refused
     prompt_tokens_total,
-    cached_tokens_total,       // label tier
+    cached_tokens_total,  // label tier
     computed_prompt_tokens_total,
     completion_tokens_total,
-    cache_hits_total,          // label tier: counted when the state is really in the sequence
-    cache_shortfalls_total,    // label reason: lookups that reused less than the whole prefix
-    snapshots_published_total, // label kind: the checkpoint's kind
-    snapshots_refused_total,   // label reason: captures or publications that were given up
-    snapshots_evicted_total,   // label tier
-    snapshots_demoted_total,   // label tier: to where
-    snapshots,                 // gauge: that a lookup may find
-    device_bytes,              // gauge
-    ram_bytes,                 // gauge
-    ram_budget_bytes,          // gauge
-    device_budget_bytes,       // gauge
-    requests_waiting,          // gauge
-    requests_running,          // gauge
-    live_sequences,            // gauge: effective slots
-    live_sequences_configured, // gauge
-    pool_cells,                // gauge
-    pool_cells_used,           // gauge
+    cache_hits_total,           // label tier: counted when the state is really in the sequence
+    cache_shortfalls_total,     // label reason: lookups that reused less than the whole prefix
+    snapshots_published_total,  // label kind: the checkpoint's kind
+    snapshots_refused_total,    // label reason: captures or publications that were given up
+    snapshots_evicted_total,    // label tier
+    snapshots_demoted_total,    // label tier: to where
+    snapshots,                  // gauge: that a lookup may find
+    device_bytes,               // gauge
+    ram_bytes,                  // gauge
+    ram_budget_bytes,           // gauge
+    device_budget_bytes,        // gauge
+    requests_waiting,           // gauge
+    requests_running,           // gauge
+    live_sequences,             // gauge: effective slots
+    live_sequences_configured,  // gauge
+    pool_cells,                 // gauge
+    pool_cells_used,            // gauge
     preemptions_total,
-    restore_seconds,           // histogram, label tier
-    capture_seconds,           // histogram, label tier: to where
-    lookup_seconds,            // histogram
-    queue_seconds,             // histogram
-    first_token_seconds,       // histogram
-    step_tokens,               // histogram: tokens of one step
+    restore_seconds,      // histogram, label tier
+    capture_seconds,      // histogram, label tier: to where
+    lookup_seconds,       // histogram
+    queue_seconds,        // histogram
+    first_token_seconds,  // histogram
+    step_tokens,          // histogram: tokens of one step
 };
 
 class Metrics {

@@ -40,7 +40,9 @@ void Answer::on(std::size_t choice, const GenerationEvent::Finished &event) {
     text_ += writer_.finish(choice, event.reason, event.usage, event.timings);
 }
 
-void Answer::on(std::size_t, const GenerationEvent::Failed &event) { error_ = event.error; }
+void Answer::on(std::size_t, const GenerationEvent::Failed &event) {
+    error_ = event.error;
+}
 
 std::string Answer::cache_header() const {
     std::vector<ReuseReport> reports;
@@ -50,6 +52,8 @@ std::string Answer::cache_header() const {
     return cairn::cache_header(reports);
 }
 
-std::string Answer::take_text() { return std::exchange(text_, {}); }
+std::string Answer::take_text() {
+    return std::exchange(text_, {});
+}
 
 }  // namespace cairn

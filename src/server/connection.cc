@@ -88,7 +88,8 @@ asio::awaitable<void> Connection::unwatch() {
     NetError ignored;
     unwatching_ = true;
     if (watching_) stream_.cancel();
-    while (watching_) co_await unwatched_.async_wait(into(ignored));
+    while (watching_)
+        co_await unwatched_.async_wait(into(ignored));
 }
 
 asio::awaitable<void> Connection::farewell() {

@@ -11,7 +11,8 @@ std::size_t size_of(const GenerationEvent &event) noexcept {
     bytes += delta->text.size();
     for (const TokenLogprobs &token : delta->logprobs) {
         bytes += sizeof(TokenLogprobs) + token.chosen.text.size();
-        for (const TokenLogprob &top : token.top) bytes += sizeof(TokenLogprob) + top.text.size();
+        for (const TokenLogprob &top : token.top)
+            bytes += sizeof(TokenLogprob) + top.text.size();
     }
     return bytes;
 }

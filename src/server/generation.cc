@@ -27,7 +27,8 @@ Status Generation::submit(std::vector<Request> requests) {
 
 void Generation::cancel() {
     // Those that have ended are unknown to the engine, which then does nothing.
-    for (const RequestId id : std::exchange(running_, {})) service_.cancel(id);
+    for (const RequestId id : std::exchange(running_, {}))
+        service_.cancel(id);
 }
 
 }  // namespace cairn

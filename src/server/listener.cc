@@ -17,8 +17,9 @@ std::string without_brackets(const std::string &host) {
 
 Error bind_error(NetError error, const std::string &host, std::uint16_t port) {
     if (error == asio::error::address_in_use) {
-        return {ErrorCode::io,
-                fmt::format("port {} on {} is in use: stop the other server or choose another with --port", port, host)};
+        return {
+            ErrorCode::io,
+            fmt::format("port {} on {} is in use: stop the other server or choose another with --port", port, host)};
     }
     if (error == asio::error::access_denied) {
         return {ErrorCode::io,
@@ -49,34 +50,28 @@ Result<std::unique_ptr<Listener>> Listener::open(asio::io_context &io, const std
     }
     std::unique_ptr<Listener> listener(new Listener(io));
     listener->port_ = port;
-    Status last = fail(ErrorCode::io, "the host name {} stands for no address: choose another with --host", host);
     for (const auto &entry : found) {
-        const bool is_first = listener->acceptors_.empty();
-        Status opened = listener->listen_on(entry.endpoint(), host, is_first);
-        if (is_first) last = opened;
-        // Half a server would be a surprise: a port that is taken on any address is an error.
-        if (!opened) return fail(std::move(opened).error());
+        error = listener->listen_on(entry.endpoint().address());
+        // Half a server would be a surprise: a port that somebody else has on any of the addresses is an error.
+        if (error && !is_absent(error)) return fail(bind_error(error, host, listener->port_));
     }
-    if (listener->acceptors_.empty()) return fail(std::move(last).error());
+    if (listener->acceptors_.empty()) return fail(bind_error(error, host, port));
     return listener;
 }
 
-Status Listener::listen_on(const tcp::endpoint &endpoint, const std::string &host, bool is_first) {
+NetError Listener::listen_on(const asio::ip::address &address) {
     NetError error;
-    const tcp::endpoint wanted(endpoint.address(), port_);
+    const tcp::endpoint endpoint(address, port_);
     tcp::acceptor acceptor(strand_);
-    acceptor.open(wanted.protocol(), error);
+    acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error && wanted.address().is_v6()) {
-        const bool both = wanted.address().is_unspecified();
-        acceptor.set_option(asio::ip::v6_only(!both), error);
-    }
-    if (!error) acceptor.bind(wanted, error);
+    if (!error && address.is_v6()) acceptor.set_option(asio::ip::v6_only(!address.is_unspecified()), error);
+    if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error) return fail(bind_error(error, host, port_));
-    if (is_first) port_ = acceptor.local_endpoint().port();
+    if (error) return error;
+    port_ = acceptor.local_endpoint().port();
     acceptors_.push_back(std::move(acceptor));
-    return {};
+    return error;
 }
 
 void Listener::accept_all(Accepted on_accept, Trouble on_trouble) {
@@ -91,7 +86,8 @@ void Listener::close() {
     asio::post(strand_, [this] {
         closed_ = true;
         NetError ignored;
-        for (tcp::acceptor &acceptor : acceptors_) acceptor.close(ignored);
+        for (tcp::acceptor &acceptor : acceptors_)
+            acceptor.close(ignored);
     });
 }
 

@@ -38,7 +38,7 @@ public:
 
 private:
     explicit Listener(asio::io_context &io);
-    [[nodiscard]] Status listen_on(const tcp::endpoint &endpoint, const std::string &host, bool is_first);
+    [[nodiscard]] NetError listen_on(const asio::ip::address &address);
     asio::awaitable<void> accept_on(tcp::acceptor &acceptor);
 
     asio::io_context &io_;

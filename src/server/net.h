@@ -14,12 +14,19 @@
 #define BOOST_ASIO_HAS_STD_COROUTINE 1
 #endif
 
+// g++ 12 takes the allocator of coroutine frames, which has its own operator new and delete, for a mismatched pair.
+// It says so at the end of each coroutine, so this stays in force where this header is included.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -46,6 +53,8 @@ using NetError = boost::system::error_code;
 using RequestParser = http::request_parser<http::string_body>;
 
 /// Completes a coroutine's wait with the error in `error` instead of an exception.
-[[nodiscard]] inline auto into(NetError &error) { return asio::redirect_error(asio::use_awaitable, error); }
+[[nodiscard]] inline auto into(NetError &error) {
+    return asio::redirect_error(asio::use_awaitable, error);
+}
 
 }  // namespace cairn

@@ -39,9 +39,8 @@ Reply error_reply(int status, std::string_view type, std::string_view code, std:
     const nlohmann::json fields{{"message", message}, {"type", type}, {"code", code}, {"param", nullptr}};
     const nlohmann::json body{{"error", fields}};
     // A message may quote what the client sent, which need not be UTF-8.
-    Reply reply{.status = status,
-                .headers = {},
-                .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+    Reply reply{
+        .status = status, .headers = {}, .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
     add_retry_after(reply);
     return reply;
 }
@@ -59,11 +58,14 @@ std::string head_text(const Reply &reply, Framing framing, std::int64_t unix_tim
     } else if (!framing.http_1_0) {
         text += "Transfer-Encoding: chunked\r\n";
     }
-    for (const auto &[name, value] : reply.headers) fmt::format_to(out, "{}: {}\r\n", name, value);
+    for (const auto &[name, value] : reply.headers)
+        fmt::format_to(out, "{}: {}\r\n", name, value);
     text += "\r\n";
     return text;
 }
 
-std::string chunk_text(std::string_view text) { return fmt::format("{:x}\r\n{}\r\n", text.size(), text); }
+std::string chunk_text(std::string_view text) {
+    return fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+}
 
 }  // namespace cairn

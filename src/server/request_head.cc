@@ -5,7 +5,9 @@
 namespace cairn {
 namespace {
 
-std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
+std::string text_of(beast::string_view text) {
+    return {text.data(), text.size()};
+}
 
 }  // namespace
 
@@ -21,9 +23,11 @@ RequestHead head_of(const RequestParser &parser) {
     head.asked_headers = text_of(message[http::field::access_control_request_headers]);
     head.encoding = text_of(message[http::field::content_encoding]);
     head.expect = text_of(message[http::field::expect]);
+    head.transfer = text_of(message[http::field::transfer_encoding]);
     head.http_1_0 = message.version() < 11;
     head.keep_alive = parser.keep_alive();
-    head.has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+    const auto length = message[http::field::content_length];
+    head.has_body = !head.transfer.empty() || !(length.empty() || length == "0");
     return head;
 }
 

@@ -20,6 +20,7 @@ struct RequestHead {
     std::string asked_headers;  ///< the Access-Control-Request-Headers header
     std::string encoding;       ///< the Content-Encoding header
     std::string expect;         ///< the Expect header
+    std::string transfer;       ///< the Transfer-Encoding header
     bool http_1_0 = false;
     bool keep_alive = false;
     bool has_body = false;

@@ -35,7 +35,9 @@ bool takes(const Route &route, std::string_view method) {
 
 }  // namespace
 
-std::span<const Route> routes() noexcept { return kRoutes; }
+std::span<const Route> routes() noexcept {
+    return kRoutes;
+}
 
 RouteMatch match_route(std::string_view method, std::string_view path) {
     RouteMatch match;

@@ -41,7 +41,9 @@ Server::Server(ServerDependencies given) {
                                      .parsers{static_cast<std::size_t>(given.limits.parse_threads)}});
 }
 
-Server::~Server() { stop(); }
+Server::~Server() {
+    stop();
+}
 
 Result<std::uint16_t> Server::start() {
     CAIRN_CHECK(listener_ == nullptr, "a server is started once");
@@ -60,7 +62,8 @@ void Server::stop(double drain_s) {
     if (threads_.empty()) return;
     context_->draining = true;
     listener_->close();
-    for (const auto &session : context_->sessions.all()) session->close_when_idle();
+    for (const auto &session : context_->sessions.all())
+        session->close_when_idle();
     if (drain_s > 0) {
         const std::chrono::duration<double> patience(drain_s);
         context_->sessions.wait_until_empty(std::chrono::duration_cast<std::chrono::milliseconds>(patience));
@@ -68,13 +71,17 @@ void Server::stop(double drain_s) {
     // A connection accepted a moment ago may still be on its way into the set: until the threads have run out of work,
     // which the closed listener and the closed sockets see to, whoever turns up is closed too.
     do {
-        for (const auto &session : context_->sessions.all()) session->close();
+        for (const auto &session : context_->sessions.all())
+            session->close();
     } while (!context_->sessions.wait_until_empty(std::chrono::milliseconds(50)));
-    for (std::thread &thread : threads_) thread.join();
+    for (std::thread &thread : threads_)
+        thread.join();
     threads_.clear();
     context_->parsers.join();
 }
 
-std::size_t Server::connections() const { return context_->sessions.size(); }
+std::size_t Server::connections() const {
+    return context_->sessions.size();
+}
 
 }  // namespace cairn

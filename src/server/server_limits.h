@@ -9,10 +9,10 @@
 namespace cairn {
 
 struct ServerLimits {
-    std::chrono::milliseconds idle{75'000};    ///< from one answer to the next request's first byte
-    std::chrono::milliseconds head{10'000};    ///< from a request's first byte to the end of its header
-    std::chrono::milliseconds body{120'000};   ///< for a whole body
-    std::chrono::milliseconds write{60'000};   ///< for a client to take the next 64 KiB of an answer
+    std::chrono::milliseconds idle{75'000};     ///< from one answer to the next request's first byte
+    std::chrono::milliseconds head{10'000};     ///< from a request's first byte to the end of its header
+    std::chrono::milliseconds body{120'000};    ///< for a whole body
+    std::chrono::milliseconds write{60'000};    ///< for a client to take the next 64 KiB of an answer
     std::chrono::milliseconds farewell{2'000};  ///< reading on behind the last answer, so that it arrives
     std::size_t max_head_bytes = std::size_t{64} << 10;
     std::size_t max_queued_bytes = std::size_t{8} << 20;  ///< events that wait for a client which does not read

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -22,19 +23,22 @@ constexpr int kTooLarge = 413;
 constexpr int kUnsupportedMedia = 415;
 constexpr int kExpectationFailed = 417;
 constexpr int kHeaderTooLarge = 431;
-constexpr int kInternal = 500;
+constexpr int kNotImplemented = 501;
 constexpr int kUnavailable = 503;
 constexpr std::string_view kInvalidRequest = "invalid_request_error";
 
-bool asks_to_continue(const RequestHead &head) { return beast::iequals(head.expect, "100-continue"); }
+bool asks_to_continue(const RequestHead &head) {
+    return beast::iequals(head.expect, "100-continue");
+}
 
 /// What the head alone rules out.
 std::optional<Reply> refusal_of(const ServerContext &context, const RequestHead &head, const RouteMatch &match) {
     const bool open = match.route != nullptr && match.route->open;
     if (!open && !is_authorized(head, context.config.api_key)) {
-        Reply reply = error_reply(kUnauthorized, "authentication_error", "invalid_api_key",
-                                  "this server wants an API key: send the header \"Authorization: Bearer KEY\" with the "
-                                  "key it was started with");
+        Reply reply =
+            error_reply(kUnauthorized, "authentication_error", "invalid_api_key",
+                        "this server wants an API key: send the header \"Authorization: Bearer KEY\" with the "
+                        "key it was started with");
         reply.headers.emplace_back("WWW-Authenticate", "Bearer");
         return reply;
     }
@@ -48,9 +52,14 @@ std::optional<Reply> refusal_of(const ServerContext &context, const RequestHead 
         reply.headers.emplace_back("Allow", match.allowed);
         return reply;
     }
+    if (!head.transfer.empty() && !beast::iequals(head.transfer, "chunked")) {
+        return error_reply(kNotImplemented, kInvalidRequest, "unsupported_encoding",
+                           "the only Transfer-Encoding this server takes is \"chunked\"");
+    }
     if (!head.encoding.empty() && !beast::iequals(head.encoding, "identity")) {
-        return error_reply(kUnsupportedMedia, kInvalidRequest, "unsupported_encoding",
-                           fmt::format("a body with Content-Encoding {} is not understood: send it plain", head.encoding));
+        return error_reply(
+            kUnsupportedMedia, kInvalidRequest, "unsupported_encoding",
+            fmt::format("a body with Content-Encoding {} is not understood: send it plain", head.encoding));
     }
     if (!head.expect.empty() && !asks_to_continue(head)) {
         return error_reply(kExpectationFailed, kInvalidRequest, "unknown_expectation",
@@ -59,10 +68,40 @@ std::optional<Reply> refusal_of(const ServerContext &context, const RequestHead 
     return std::nullopt;
 }
 
+Error defect(const std::exception &error) {
+    return {ErrorCode::internal, fmt::format("the request ran into a defect of cairn: {}", error.what())};
+}
+
 asio::awaitable<Result<ApiCall>> parse_call(CallKind kind, const std::string &body, const ApiContext &api) {
     // A coroutine only to run on the parsers' threads.
-    co_return kind == CallKind::chat ? parse_chat_completion(body, api) : parse_completion(body, api);
+    try {
+        co_return kind == CallKind::chat ? parse_chat_completion(body, api) : parse_completion(body, api);
+    } catch (const std::exception &error) {
+        co_return fail(defect(error));
+    }
 }
+
+Reply call_handler(PlainHandler handler, const ServerContext &context, const RequestHead &head,
+                   std::string_view parameter) {
+    try {
+        return handler(context, head, parameter);
+    } catch (const std::exception &error) {
+        return error_reply(defect(error));
+    }
+}
+
+/// For as long as it lives, `place` points to `value`.
+template <class T>
+class Pointing {
+public:
+    Pointing(T *&place, T &value) : place_(place) { place_ = &value; }
+    ~Pointing() { place_ = nullptr; }
+    Pointing(const Pointing &) = delete;
+    Pointing &operator=(const Pointing &) = delete;
+
+private:
+    T *&place_;
+};
 
 }  // namespace
 
@@ -73,15 +112,21 @@ Session::Session(ServerContext &context, tcp::socket socket)
     context_.sessions.add(this);
 }
 
-Session::~Session() { context_.sessions.remove(this); }
+Session::~Session() {
+    context_.sessions.remove(this);
+}
 
-void Session::start() { spawn(&Session::run); }
+void Session::start() {
+    spawn(&Session::run);
+}
 
-void Session::refuse() { spawn(&Session::run_refusal); }
+void Session::refuse() {
+    spawn(&Session::run_refusal);
+}
 
-void Session::spawn(asio::awaitable<void> (Session::*run)()) {
+void Session::spawn(asio::awaitable<void> (Session::*work)()) {
     asio::co_spawn(
-        connection_.strand(), [self = shared_from_this(), run] { return (self.get()->*run)(); },
+        connection_.strand(), [self = shared_from_this(), work] { return (self.get()->*work)(); },
         [self = shared_from_this()](std::exception_ptr failure) {
             if (!failure) return;
             try {
@@ -105,7 +150,8 @@ void Session::close_when_idle() {
 
 asio::awaitable<void> Session::run() {
     bool more = true;
-    while (more) more = co_await serve_next();
+    while (more)
+        more = co_await serve_next();
     co_await connection_.farewell();
 }
 
@@ -162,19 +208,19 @@ asio::awaitable<bool> Session::serve_next() {
         co_return co_await generate(std::move(exchange), *kind, std::move(parser.get().body()));
     }
     const PlainHandler handler = std::get<PlainHandler>(match.route->handler);
-    co_return co_await send(exchange, handler(context_, head, match.parameter));
+    co_return co_await send(exchange, call_handler(handler, context_, head, match.parameter));
 }
 
 asio::awaitable<bool> Session::refuse_unreadable(Exchange exchange, NetError error) {
     exchange.keep_alive = false;
     if (error == http::error::body_limit) {
-        const std::string message = fmt::format("the body is longer than the {} bytes this server takes",
-                                                context_.config.max_body_bytes);
+        const std::string message =
+            fmt::format("the body is longer than the {} bytes this server takes", context_.config.max_body_bytes);
         co_return co_await send(exchange, error_reply(kTooLarge, kInvalidRequest, "body_too_large", message));
     }
     if (error == http::error::header_limit) {
-        const std::string message = fmt::format("the header is longer than the {} bytes this server takes",
-                                                context_.limits.max_head_bytes);
+        const std::string message =
+            fmt::format("the header is longer than the {} bytes this server takes", context_.limits.max_head_bytes);
         co_return co_await send(exchange, error_reply(kHeaderTooLarge, kInvalidRequest, "header_too_large", message));
     }
     const bool is_cut_off = error == http::error::end_of_stream || error == http::error::partial_message;
@@ -184,8 +230,8 @@ asio::awaitable<bool> Session::refuse_unreadable(Exchange exchange, NetError err
 }
 
 asio::awaitable<bool> Session::generate(Exchange exchange, CallKind kind, std::string body) {
-    Result<ApiCall> call = co_await asio::co_spawn(context_.parsers, parse_call(kind, body, context_.api),
-                                                   asio::use_awaitable);
+    Result<ApiCall> call =
+        co_await asio::co_spawn(context_.parsers, parse_call(kind, body, context_.api), asio::use_awaitable);
     body = {};
     if (!call) co_return co_await send(exchange, error_reply(call.error()));
     if (context_.draining) {
@@ -200,7 +246,7 @@ asio::awaitable<bool> Session::generate(Exchange exchange, CallKind kind, std::s
                                   if (auto self = weak.lock()) self->on_events();
                               });
                           });
-    generation_ = &generation;
+    const Pointing pointing(generation_, generation);
     connection_.watch([self = shared_from_this()] { self->on_gone(); });
     bool more = false;
     if (Status submitted = generation.submit(std::move(call->requests)); !submitted) {
@@ -210,7 +256,6 @@ asio::awaitable<bool> Session::generate(Exchange exchange, CallKind kind, std::s
     } else {
         more = co_await answer_whole(exchange, generation, answer);
     }
-    generation_ = nullptr;
     co_await connection_.unwatch();
     co_return more && !gone_;
 }
@@ -219,7 +264,8 @@ asio::awaitable<bool> Session::answer_whole(const Exchange &exchange, Generation
     while (!answer.error() && !answer.ended()) {
         co_await wait_for_news();
         if (gone_) co_return false;
-        for (const GenerationEvent &event : generation.take()) answer.add(event);
+        for (const GenerationEvent &event : generation.take())
+            answer.add(event);
     }
     if (answer.error()) {
         generation.cancel();
@@ -237,7 +283,8 @@ asio::awaitable<bool> Session::answer_streamed(const Exchange &exchange, Generat
     while (true) {
         co_await wait_for_news();
         if (gone_) co_return false;
-        for (const GenerationEvent &event : generation.take()) answer.add(event);
+        for (const GenerationEvent &event : generation.take())
+            answer.add(event);
         if (answer.error()) generation.cancel();
         if (answer.error() && !head_sent) co_return co_await send(exchange, error_reply(*answer.error()));
         if (!answer.started()) continue;
@@ -262,13 +309,14 @@ asio::awaitable<bool> Session::answer_streamed(const Exchange &exchange, Generat
         if (last && chunked) out += kLastChunk;
         const NetError error = co_await connection_.write(out);
         if (error) co_return false;
-        if (last) co_return exchange.keep_alive && chunked;
+        if (last) co_return exchange.keep_alive &&chunked;
     }
 }
 
 std::string Session::head_of_answer(const Exchange &exchange, Reply &reply, bool chunked) {
     reply.headers.emplace_back("x-request-id", exchange.id);
-    for (auto &header : cors_headers(exchange.head)) reply.headers.push_back(std::move(header));
+    for (auto &header : cors_headers(exchange.head))
+        reply.headers.push_back(std::move(header));
     const bool http_1_0 = exchange.head.http_1_0;
     const bool keep_alive = exchange.keep_alive && !context_.draining && !(chunked && http_1_0);
     context_.log(fmt::format("{} {} {} {:.0f} ms {}", exchange.head.method.empty() ? "?" : exchange.head.method,
@@ -287,7 +335,8 @@ asio::awaitable<bool> Session::send(const Exchange &exchange, Reply reply) {
 
 asio::awaitable<void> Session::wait_for_news() {
     NetError ignored;
-    while (!has_news_) co_await news_.async_wait(into(ignored));
+    while (!has_news_)
+        co_await news_.async_wait(into(ignored));
     has_news_ = false;
 }
 

@@ -46,7 +46,7 @@ private:
         bool keep_alive = false;
     };
 
-    void spawn(asio::awaitable<void> (Session::*run)());
+    void spawn(asio::awaitable<void> (Session::*work)());
     asio::awaitable<void> run();
     asio::awaitable<void> run_refusal();
     // Those below return whether the connection takes another request.

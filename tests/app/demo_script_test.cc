@@ -73,7 +73,7 @@ private:
     std::vector<Tokens> cached_;
 };
 
-struct ScriptTest : ::testing::Test {
+struct DemoScriptTest : ::testing::Test {
     DemoBook book{.system_prompt = "Tom sings. Eva cooks.",
                   .questions = {{0, "Who sings here?", "Tom.", "r"},
                                 {1, "Who cooks here?", "Eva.", "r"},
@@ -83,10 +83,10 @@ struct ScriptTest : ::testing::Test {
     DemoScript script{.render = render_bytes, .ask = [this](const Request &request) { return engine.answer(request); }};
     const TokenPos handbook_end = 22;  // markup and 21 bytes
 
-    ScriptTest() { engine.handbook = 22; }
+    DemoScriptTest() { engine.handbook = 22; }
 };
 
-TEST_F(ScriptTest, PromptKnowsWhereItsPartsAre) {
+TEST_F(DemoScriptTest, PromptKnowsWhereItsPartsAre) {
     const auto prompt = script.prompt_of(book, book.questions[0]);
     ASSERT_TRUE(prompt.has_value());
     EXPECT_EQ(prompt->handbook_end, handbook_end);
@@ -96,7 +96,7 @@ TEST_F(ScriptTest, PromptKnowsWhereItsPartsAre) {
     EXPECT_EQ(prompt->tokens.size(), 39u);
 }
 
-TEST_F(ScriptTest, PromptWithoutASystemHintEndsTheHandbookAtTheQuestion) {
+TEST_F(DemoScriptTest, PromptWithoutASystemHintEndsTheHandbookAtTheQuestion) {
     script.render = [](const std::string &system, const std::string &user) {
         auto prompt = render_bytes(system, user);
         prompt->checkpoints.clear();
@@ -107,21 +107,21 @@ TEST_F(ScriptTest, PromptWithoutASystemHintEndsTheHandbookAtTheQuestion) {
     EXPECT_EQ(prompt->handbook_end, 23);
 }
 
-TEST_F(ScriptTest, TemplateThatLosesTheQuestionIsUnsupported) {
+TEST_F(DemoScriptTest, TemplateThatLosesTheQuestionIsUnsupported) {
     script.render = [](const std::string &system, const std::string &) { return render_bytes(system, ""); };
     const auto prompt = script.prompt_of(book, book.questions[0]);
     ASSERT_FALSE(prompt.has_value());
     EXPECT_EQ(prompt.error().code, ErrorCode::unsupported);
 }
 
-TEST_F(ScriptTest, TemplateThatPutsTheQuestionFirstIsUnsupported) {
+TEST_F(DemoScriptTest, TemplateThatPutsTheQuestionFirstIsUnsupported) {
     script.render = [](const std::string &system, const std::string &user) -> Result<ChatPrompt> {
         return ChatPrompt{.tokens = bytes_of(user + system), .checkpoints = {}};
     };
     ASSERT_FALSE(script.prompt_of(book, book.questions[0]).has_value());
 }
 
-TEST_F(ScriptTest, EveryQuestionIsAskedColdAndWarmAndNothingIsWrong) {
+TEST_F(DemoScriptTest, EveryQuestionIsAskedColdAndWarmAndNothingIsWrong) {
     const auto report = script.run(book, book.questions);
     ASSERT_TRUE(report.has_value());
     EXPECT_EQ(report->handbook_tokens, handbook_end);
@@ -135,7 +135,7 @@ TEST_F(ScriptTest, EveryQuestionIsAskedColdAndWarmAndNothingIsWrong) {
     EXPECT_THAT(demo_problems(*report), ::testing::IsEmpty());
 }
 
-TEST_F(ScriptTest, RowsSayWhereTheyWereToResume) {
+TEST_F(DemoScriptTest, RowsSayWhereTheyWereToResume) {
     const auto report = script.run(book, book.questions);
     ASSERT_TRUE(report.has_value());
     std::vector<DemoCut> cuts;
@@ -148,7 +148,19 @@ TEST_F(ScriptTest, RowsSayWhereTheyWereToResume) {
     EXPECT_EQ(report->rows[1].expected, "Tom.");
 }
 
-TEST_F(ScriptTest, RequestsAreGreedyAndColdOnesStayOutOfTheCache) {
+TEST_F(DemoScriptTest, QuestionOfOneTokenResumesAtTheEndOfTheHandbook) {
+    script.render = [](const std::string &system, const std::string &user) {
+        auto prompt = render_bytes(system, "");
+        prompt->tokens.insert(prompt->tokens.end() - 1, 2000 + static_cast<Token>(user.size()));
+        return prompt;
+    };
+    const auto report = script.run(book, {book.questions[0]});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->rows[1].cut, DemoCut::handbook_end);
+    EXPECT_EQ(report->rows[1].reuse.cached_tokens, handbook_end);
+}
+
+TEST_F(DemoScriptTest, RequestsAreGreedyAndColdOnesStayOutOfTheCache) {
     ASSERT_TRUE(script.run(book, {book.questions[0]}).has_value());
     ASSERT_EQ(engine.asked.size(), 4u);  // cold, the handbook, the question's beginning, warm
     EXPECT_FALSE(engine.asked[0].cache);
@@ -162,7 +174,7 @@ TEST_F(ScriptTest, RequestsAreGreedyAndColdOnesStayOutOfTheCache) {
     EXPECT_EQ(engine.asked[3].prompt, engine.asked[0].prompt);
 }
 
-TEST_F(ScriptTest, CacheThatKeepsNothingIsNoticed) {
+TEST_F(DemoScriptTest, CacheThatKeepsNothingIsNoticed) {
     engine.keeps = false;
     const auto report = script.run(book, book.questions);
     ASSERT_TRUE(report.has_value());
@@ -171,7 +183,7 @@ TEST_F(ScriptTest, CacheThatKeepsNothingIsNoticed) {
     EXPECT_TRUE(demo_summary(*report).all_equal);
 }
 
-TEST_F(ScriptTest, StateThatLosesTheQuestionIsNoticedOnlyInsideTheQuestion) {
+TEST_F(DemoScriptTest, StateThatLosesTheQuestionIsNoticedOnlyInsideTheQuestion) {
     engine.forgets_question = true;
     const auto report = script.run(book, book.questions);
     ASSERT_TRUE(report.has_value());
@@ -182,7 +194,7 @@ TEST_F(ScriptTest, StateThatLosesTheQuestionIsNoticedOnlyInsideTheQuestion) {
     EXPECT_EQ(demo_problems(*report).size(), 2u);
 }
 
-TEST_F(ScriptTest, FailureOfAQuestionIsHandedUp) {
+TEST_F(DemoScriptTest, FailureOfAQuestionIsHandedUp) {
     script.ask = [](const Request &) -> Result<DemoReply> { return fail(ErrorCode::context_length, "too long"); };
     const auto report = script.run(book, book.questions);
     ASSERT_FALSE(report.has_value());

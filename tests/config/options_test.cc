@@ -19,7 +19,9 @@ TEST(OptionsTable, KeysAndFlagsAreUnique) {
     std::set<std::string> keys;
     std::set<std::string> flags;
     for (const auto &option : options()) {
-        if (*option.key != '\0') EXPECT_TRUE(keys.insert(option.key).second) << option.key;
+        if (*option.key != '\0') {
+            EXPECT_TRUE(keys.insert(option.key).second) << option.key;
+        }
         for (const auto &flag : flag_spellings(option))
             EXPECT_TRUE(flags.insert(flag).second) << flag;
     }
@@ -80,7 +82,9 @@ TEST(OptionsTable, EveryRowIsReachableAndExplained) {
         EXPECT_TRUE(std::string(option.help).ends_with("."));
         EXPECT_LE(option.bounds.min, option.bounds.max);
         const auto flags = flag_spellings(option);
-        if (!flags.empty()) EXPECT_TRUE(flags.back().starts_with("--"));
+        if (!flags.empty()) {
+            EXPECT_TRUE(flags.back().starts_with("--"));
+        }
         const std::string key = option.key;
         if (key.empty()) continue;
         const auto sections = option_sections();

@@ -117,8 +117,12 @@ TEST(MetricsTable, NamesFollowPrometheusConventions) {
         EXPECT_EQ(row.buckets.empty(), row.kind != MetricKind::histogram);
         EXPECT_TRUE(std::is_sorted(row.buckets.begin(), row.buckets.end()));
         EXPECT_TRUE(std::string(row.help).ends_with("."));
-        if (name.ends_with("_seconds")) EXPECT_STREQ(row.unit, "seconds");
-        if (name.ends_with("_bytes")) EXPECT_STREQ(row.unit, "bytes");
+        if (name.ends_with("_seconds")) {
+            EXPECT_STREQ(row.unit, "seconds");
+        }
+        if (name.ends_with("_bytes")) {
+            EXPECT_STREQ(row.unit, "bytes");
+        }
     }
     EXPECT_EQ(names.size(), 29u);
 }

@@ -153,9 +153,13 @@ TEST(CheckpointPlan, AlwaysAscendingUniqueInsideAndComplete) {
             positions.insert(c.pos);
         }
         for (const auto &hint : hints) {
-            if (hint.pos > resume && hint.pos < size) ASSERT_TRUE(positions.contains(hint.pos));
+            if (hint.pos > resume && hint.pos < size) {
+                ASSERT_TRUE(positions.contains(hint.pos));
+            }
         }
-        if (size - 1 > resume) ASSERT_EQ(last, size - 1);
+        if (size - 1 > resume) {
+            ASSERT_EQ(last, size - 1);
+        }
     }
 }
 

@@ -18,7 +18,8 @@ namespace cairn {
 
 class StoreBench : public SnapshotAdvisor {
 public:
-    explicit StoreBench(SimFamily family, StoreBudgets budgets = {.max_snapshots = 100, .ram_bytes = 1_MiB, .device = kRoomy})
+    explicit StoreBench(SimFamily family,
+                        StoreBudgets budgets = {.max_snapshots = 100, .ram_bytes = 1_MiB, .device = kRoomy})
         : StoreBench(SimConfig{.family = family}, budgets) {}
     StoreBench(SimConfig sim, StoreBudgets budgets) : config(std::move(sim)) {
         config.control = control;
@@ -31,7 +32,8 @@ public:
     /// Tokens of one conversation: different for different seeds from the first token on.
     static Tokens text(TokenPos count, Token seed = 1) {
         Tokens tokens(static_cast<std::size_t>(count));
-        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<Token>((i * 7 + static_cast<std::size_t>(seed) * 13) % 250);
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            tokens[i] = static_cast<Token>((i * 7 + static_cast<std::size_t>(seed) * 13) % 250);
         return tokens;
     }
     static Tokens joined(Tokens a, const Tokens &b) {
@@ -47,7 +49,8 @@ public:
     void extend(const Tokens &tokens, SeqId seq = SeqId(0)) {
         Batch batch;
         const TokenPos begin = backend->length(seq);
-        for (std::size_t i = 0; i < tokens.size(); ++i) batch.push_back({tokens[i], begin + static_cast<TokenPos>(i), seq, false});
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            batch.push_back({tokens[i], begin + static_cast<TokenPos>(i), seq, false});
         for (std::size_t at = 0; at < batch.size(); at += 512) {
             const Batch part(batch.begin() + static_cast<std::ptrdiff_t>(at),
                              batch.begin() + static_cast<std::ptrdiff_t>(std::min(batch.size(), at + 512)));
@@ -105,7 +108,8 @@ public:
     [[nodiscard]] RowsRef known_rows(const Tokens &tokens) const {
         RowsRef best;
         for (const auto &[path, snapshot] : known) {
-            if (!snapshot->in_ram() || snapshot->ram().rows.segment == nullptr || snapshot->ram().rows.suspect()) continue;
+            if (!snapshot->in_ram() || snapshot->ram().rows.segment == nullptr || snapshot->ram().rows.suspect())
+                continue;
             const auto differ = std::mismatch(path.begin(), path.end(), tokens.begin(), tokens.end()).first;
             const auto common = static_cast<TokenPos>(differ - path.begin());
             if (common > best.end) best = snapshot->ram().rows.cut(common);

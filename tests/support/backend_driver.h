@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "model/backend.h"
-#include "support/logits.h"
+#include "tests/support/logits.h"
 
 namespace cairn {
 

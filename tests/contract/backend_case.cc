@@ -1,0 +1,57 @@
+#include "tests/contract/backend_case.h"
+
+#include "llama/llama_backend.h"
+#include "sim/sim_backend.h"
+#include "tests/support/fixtures.h"
+
+namespace cairn {
+namespace {
+
+BackendCase sim_case(SimFamily family, bool checks_payloads) {
+    SimConfig config;
+    config.family = family;
+    config.context = 1024;
+    config.pool_cells = 4096;
+    config.parked_sequences = 4;
+    config.checks_payloads = checks_payloads;
+    return {std::string("sim_") + name_of(family), [config] { return open_sim_backend(config); }};
+}
+
+BackendCase llama_case(const std::string &fixture) {
+    return {"llama_" + fixture, [fixture] { return open_llama_backend(fixture_config(fixture), fixture_sizes()); }};
+}
+
+std::vector<BackendCase> all_cases() {
+    std::vector<BackendCase> cases;
+    for (const SimFamily family :
+         {SimFamily::attention, SimFamily::hybrid, SimFamily::recurrent, SimFamily::sliding_window, SimFamily::whole}) {
+        cases.push_back(sim_case(family, true));
+    }
+    for (const char *fixture : kFixtures)
+        cases.push_back(llama_case(fixture));
+    return cases;
+}
+
+std::vector<BackendCase> boundary_cases() {
+    std::vector<BackendCase> cases;
+    for (const SimFamily family : {SimFamily::hybrid, SimFamily::recurrent, SimFamily::sliding_window}) {
+        cases.push_back(sim_case(family, false));
+    }
+    for (const char *fixture : {"qwen35", "nemotron_h", "gemma3", "mamba2"})
+        cases.push_back(llama_case(fixture));
+    return cases;
+}
+
+}  // namespace
+
+const std::vector<BackendCase> &backend_cases() {
+    static const std::vector<BackendCase> cases = all_cases();
+    return cases;
+}
+
+const std::vector<BackendCase> &trusting_boundary_cases() {
+    static const std::vector<BackendCase> cases = boundary_cases();
+    return cases;
+}
+
+}  // namespace cairn
