@@ -2,8 +2,8 @@
 //
 // The tree: `count` checkpoints in conversations of 8 turns, 60 tokens each, behind one of 100 system prompts of 500
 // tokens; published turn by turn across all conversations, as they come in at a server, so that neighbours in a path
-// are strangers in memory. Among them one path of 100,000 tokens with a checkpoint every 500: the prompt that is looked
-// up. Evicting reads and writes other memory than the index between two lookups, as the forward passes of an engine do.
+// are strangers in memory. Among them, in step with the others, one path of 100,000 tokens with a checkpoint every 500:
+// the prompt that is looked up. Before each cold lookup other memory is read and written, as a forward pass would.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -59,16 +59,17 @@ void append(Tokens &tokens, std::uint64_t seed, std::size_t count) {
 struct Tree {
     explicit Tree(std::int64_t checkpoints)
         : prompt(random_tokens(1, kPromptTokens)), entry(std::make_shared<Payload>()) {
-        for (TokenPos depth = kPromptSpacing; depth <= kPromptTokens; depth += kPromptSpacing) {
-            publish(TokenView(prompt).first(static_cast<std::size_t>(depth)));
-        }
         std::vector<Tokens> systems;
         for (std::size_t i = 0; i < kSystems; ++i)
             systems.push_back(random_tokens(100 + i, kSystemTokens));
         const std::int64_t conversations = checkpoints / kTurns;
-        for (std::int64_t turn = 1; turn <= kTurns; ++turn) {
-            for (std::int64_t i = 0; i < conversations; ++i)
-                publish(conversation(systems, i, turn));
+        const std::int64_t between = checkpoints / (kPromptTokens / kPromptSpacing);
+        TokenPos depth = 0;
+        for (std::int64_t n = 0; n < conversations * kTurns; ++n) {
+            publish(conversation(systems, n % conversations, 1 + n / conversations));
+            if ((n + 1) % between != 0) continue;
+            depth += kPromptSpacing;
+            publish(TokenView(prompt).first(static_cast<std::size_t>(depth)));
         }
     }
 

@@ -195,8 +195,25 @@ void write_model(const Shape &shape, const fs::path &path) {
     params.n_gpu_layers = 0;
     llama_model *model = llama_model_init_from_user(shape.meta(), fill, nullptr, params);
     if (model == nullptr) die("libllama refuses the shape of " + path.string());
-    write_aside(path, [&](const std::string &aside) { llama_model_save_to_file(model, aside.c_str()); });
+    const std::string saved = path.string() + "." + std::to_string(::getpid()) + ".saved";
+    llama_model_save_to_file(model, saved.c_str());
     llama_model_free(model);
+    // libllama saves what it knows, and a chat template is not among it: write the file again with all metadata.
+    ggml_context *tensors = nullptr;
+    const Gguf file(gguf_init_from_file(saved.c_str(), {.no_alloc = false, .ctx = &tensors}));
+    if (!file) die("cannot read " + saved);
+    gguf_set_kv(file.get(), shape.meta());
+    write_aside(path, [&](const std::string &aside) {
+        const Gguf whole(gguf_init_empty());
+        gguf_set_kv(whole.get(), file.get());
+        for (ggml_tensor *t = ggml_get_first_tensor(tensors); t != nullptr; t = ggml_get_next_tensor(tensors, t)) {
+            // The reader's context has one more tensor that stands for all the data of the file.
+            if (gguf_find_tensor(file.get(), t->name) >= 0) gguf_add_tensor(whole.get(), t);
+        }
+        if (!gguf_write_to_file(whole.get(), aside.c_str(), false)) die("cannot write " + aside);
+    });
+    ggml_free(tensors);
+    fs::remove(saved);
 }
 
 void write_quantised(const fs::path &from, const fs::path &to) {

@@ -40,10 +40,10 @@ enum class CallKind : std::uint8_t { chat, completion };
 struct ApiCall {
     CallKind kind = CallKind::chat;
     bool stream = false;
-    bool include_usage = false;     ///< stream_options.include_usage
-    bool echo = false;              ///< completions only: the answer begins with the prompt
+    bool include_usage = false;          ///< stream_options.include_usage
+    bool echo = false;                   ///< completions only: the answer begins with the prompt
     std::vector<std::string> echo_text;  ///< per choice, when echo
-    std::vector<Request> requests;  ///< choices in order of their index: prompts x n
+    std::vector<Request> requests;       ///< choices in order of their index: prompts x n
     std::size_t choices_per_prompt = 1;  ///< n: usage counts each prompt once
 };
 
@@ -63,10 +63,13 @@ public:
     ResponseWriter(const ApiCall &call, const ApiContext &context, std::string id, std::int64_t created);
     ~ResponseWriter();
 
-    /// What to send now: SSE text ("data: {...}\n\n", also several), empty where nothing is due or the call is not streamed.
+    /// What to send now: SSE text ("data: {...}\n\n", also several), empty where nothing is due or the call is not
+    /// streamed.
     [[nodiscard]] std::string begin(std::size_t choice);
-    [[nodiscard]] std::string delta(std::size_t choice, std::string_view text, const std::vector<TokenLogprobs> &logprobs);
-    [[nodiscard]] std::string finish(std::size_t choice, FinishReason reason, const Usage &usage, const Timings &timings);
+    [[nodiscard]] std::string delta(std::size_t choice, std::string_view text,
+                                    const std::vector<TokenLogprobs> &logprobs);
+    [[nodiscard]] std::string finish(std::size_t choice, FinishReason reason, const Usage &usage,
+                                     const Timings &timings);
     /// An error after the stream has begun, as an SSE event.
     [[nodiscard]] std::string failed(const Error &error);
     /// After every choice has finished: SSE: the usage chunk if asked for, and "data: [DONE]\n\n". Else the whole body.

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kRoles{"system", "developer", "user", "assistant", "tool"};
 
-std::string indexed(std::string_view name, std::size_t index) { return fmt::format("{}[{}]", name, index); }
+std::string indexed(std::string_view name, std::size_t index) {
+    return fmt::format("{}[{}]", name, index);
+}
 
 /// The text of one part of a content array.
 std::string read_part(const Json &part, const std::string &path, FirstError &error) {
@@ -22,9 +24,10 @@ std::string read_part(const Json &part, const std::string &path, FirstError &err
     if (!type) {
         fields.must_be("type", "'text'");
     } else if (*type != "text") {
-        error.add(ErrorCode::unsupported, fmt::format("'{}' is a part of type '{}': only text is understood. Send parts of "
-                                                      "type 'text'",
-                                                      path, *type));
+        error.add(ErrorCode::unsupported,
+                  fmt::format("'{}' is a part of type '{}': only text is understood. Send parts of "
+                              "type 'text'",
+                              path, *type));
     } else if (auto text = fields.text("text")) {
         return *text;
     } else {
@@ -143,7 +146,8 @@ void read_tool_choice(FieldReader &fields) {
 void read_template_arguments(FieldReader &fields, FirstError &error, ChatInput &input) {
     if (const Json *arguments = fields.object("chat_template_kwargs")) {
         input.enable_thinking = FieldReader(*arguments, "chat_template_kwargs", error).boolean("enable_thinking");
-        for (const auto &[name, value] : arguments->items()) input.kwargs.emplace_back(name, value.dump());
+        for (const auto &[name, value] : arguments->items())
+            input.kwargs.emplace_back(name, value.dump());
     }
     const auto effort = fields.text("reasoning_effort");
     const bool given = std::any_of(input.kwargs.begin(), input.kwargs.end(),

@@ -33,8 +33,8 @@ Result<ApiCall> parse_chat_completion(std::string_view body, const ApiContext &c
     call.stream = common.stream;
     call.include_usage = common.include_usage;
     call.choices_per_prompt = common.n;
-    if (auto added = add_choices(call, common, std::move(prompt->tokens), std::move(prompt->checkpoints), context,
-                                 "messages");
+    if (auto added =
+            add_choices(call, common, std::move(prompt->tokens), std::move(prompt->checkpoints), context, "messages");
         !added) {
         return fail(added.error());
     }

@@ -13,7 +13,9 @@ namespace cairn {
 
 namespace {
 
-bool is_system(const ChatMessage &message) { return message.role == "system" || message.role == "developer"; }
+bool is_system(const ChatMessage &message) {
+    return message.role == "system" || message.role == "developer";
+}
 
 /// A rendering in progress: the marks that keep this request's texts apart, and its text.
 struct Rendering {
@@ -29,14 +31,14 @@ struct ChatTemplate::Impl {
         : vocabulary(vocab), matcher(vocab), jinja(std::move(parsed)), markup(find_user_markup(*jinja)) {}
 
     [[nodiscard]] Result<std::string> render_with(const TextGuard &guard, const ChatInput &input) const {
-        return jinja->render(input, [&](std::string_view text) {
-            return guard.needed() ? guard.wrap(text) : std::string(text);
-        });
+        return jinja->render(
+            input, [&](std::string_view text) { return guard.needed() ? guard.wrap(text) : std::string(text); });
     }
 
     [[nodiscard]] Result<Rendering> render(const ChatInput &input) const {
         Rendering rendering{input, TextGuard(matcher), {}};
-        if (auto status = jinja->visit_texts(input, [&](std::string_view text) { rendering.guard.see(text); }); !status) {
+        if (auto status = jinja->visit_texts(input, [&](std::string_view text) { rendering.guard.see(text); });
+            !status) {
             return fail(status.error());
         }
         if (rendering.guard.needed()) rendering.guard.choose_marks();
@@ -65,14 +67,16 @@ struct ChatTemplate::Impl {
     [[nodiscard]] std::size_t cut_of(const std::string &prefix, std::string_view text) const {
         const auto start = markup.start.empty() ? std::string::npos : prefix.rfind(markup.start);
         // Templates without a system role put the system prompt inside the first user message.
-        const bool merged = start != std::string::npos && !text.empty() && prefix.find(text, start) != std::string::npos;
+        const bool merged =
+            start != std::string::npos && !text.empty() && prefix.find(text, start) != std::string::npos;
         return start == std::string::npos || merged ? stable_cut(prefix, prefix.size()) : start;
     }
 
     [[nodiscard]] std::optional<std::size_t> system_end(const Rendering &rendering) const {
         ChatInput input = rendering.input;
         std::size_t count = 0;
-        while (count < input.messages.size() && is_system(input.messages[count])) ++count;
+        while (count < input.messages.size() && is_system(input.messages[count]))
+            ++count;
         input.messages.resize(count);
         const std::string system = count > 0 ? input.messages.back().content : std::string();
         input.messages.push_back({.role = "user", .content = {}});
@@ -85,7 +89,8 @@ struct ChatTemplate::Impl {
     [[nodiscard]] std::optional<std::size_t> last_user(const Rendering &rendering) const {
         const auto &messages = rendering.input.messages;
         std::size_t last = messages.size();
-        while (last > 0 && messages[last - 1].role != "user") --last;
+        while (last > 0 && messages[last - 1].role != "user")
+            --last;
         if (last == 0) return std::nullopt;
         if (const auto found = find_last_user(rendering.result, markup, messages[last - 1].content)) return found;
         const auto prefix = prefix_before(rendering, rendering.input, last - 1);

@@ -1,8 +1,7 @@
 // ChatTemplate: messages -> prompt tokens and the positions at which a prefix will come back.
 //
-// The template is the model's own (Jinja, through llama-common), or one the user gave. Text inside a message never becomes
-// a control token, whatever it spells; the template's own markup does.
-// Threads: const, safe from any thread.
+// The template is the model's own (Jinja, through llama-common), or one the user gave. Text inside a message never
+// becomes a control token, whatever it spells; the template's own markup does. Threads: const, safe from any thread.
 #pragma once
 
 #include <memory>
@@ -55,7 +54,8 @@ struct ChatInput {
 
 class ChatTemplate {
 public:
-    /// `source`: Jinja text or the name of a built-in ("chatml"); empty: ChatML. invalid_argument where it does not parse.
+    /// `source`: Jinja text or the name of a built-in ("chatml"); empty: ChatML. invalid_argument where it does not
+    /// parse.
     [[nodiscard]] static Result<std::unique_ptr<ChatTemplate>> create(const std::string &source,
                                                                       const Vocabulary &vocabulary);
     ~ChatTemplate();

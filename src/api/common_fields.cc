@@ -101,8 +101,9 @@ void refuse_constraints(FieldReader &fields, FirstError &error) {
         if (!type) {
             fields.must_be("response_format", "an object with a 'type'");
         } else if (*type != "text") {
-            fields.unsupported("response_format",
-                               fmt::format("of type '{}' is not supported: only 'text' is. Leave the field out", *type));
+            fields.unsupported(
+                "response_format",
+                fmt::format("of type '{}' is not supported: only 'text' is. Leave the field out", *type));
         }
     }
     for (const char *name : {"grammar", "json_schema"}) {

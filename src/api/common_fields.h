@@ -18,7 +18,8 @@ struct CommonFields {
 
 [[nodiscard]] CommonFields read_common(FieldReader &fields, FirstError &error, const ApiContext &context);
 
-/// Appends `common.n` choices with this prompt. context_length where it does not fit; `subject`: what the client calls it.
+/// Appends `common.n` choices with this prompt. context_length where it does not fit; `subject`: what the client calls
+/// it.
 [[nodiscard]] Status add_choices(ApiCall &call, const CommonFields &common, Tokens prompt,
                                  std::vector<CheckpointHint> checkpoints, const ApiContext &context,
                                  const char *subject);

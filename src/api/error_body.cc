@@ -18,11 +18,9 @@ Json param_of(const Error &error) {
 
 std::string error_body(const Error &error) {
     const ErrorRow &row = row_of(error.code);
-    const Json body = {{"error",
-                        {{"message", error.what},
-                         {"type", row.openai_type},
-                         {"param", param_of(error)},
-                         {"code", row.name}}}};
+    const Json body = {
+        {"error",
+         {{"message", error.what}, {"type", row.openai_type}, {"param", param_of(error)}, {"code", row.name}}}};
     return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

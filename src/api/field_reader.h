@@ -5,9 +5,9 @@
 //     params.temperature = fields.number("temperature", 0, 2).value_or(params.temperature);
 //     if (error) return fail(error.take());
 //
-// A field that is absent or null gives nothing. A field of the wrong type or out of bounds gives nothing too, and the first
-// such error is kept: reading goes on, so that a parser is a list of fields and not a ladder of checks.
-// Threads: plain values. Ownership: borrows the JSON and the error.
+// A field that is absent or null gives nothing. A field of the wrong type or out of bounds gives nothing too, and the
+// first such error is kept: reading goes on, so that a parser is a list of fields and not a ladder of checks. Threads:
+// plain values. Ownership: borrows the JSON and the error.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace cairn {
 
 using Json = nlohmann::ordered_json;
 
-/// The object in `body`. invalid_argument where it is not JSON, not UTF-8, no object, or nested too deeply. Of fields that
-/// come twice the last one counts.
+/// The object in `body`. invalid_argument where it is not JSON, not UTF-8, no object, or nested too deeply. Of fields
+/// that come twice the last one counts.
 [[nodiscard]] Result<Json> parse_object(std::string_view body);
 
 class FirstError {

@@ -72,7 +72,8 @@ std::string apply(const common_chat_template &source, autoparser::generation_par
         if (special) return special->prompt;
     } else if (dialect != Dialect::plain) {
         common_json adjusted = common_json::array();
-        for (const common_json &message : params.messages) adjusted.push_back(adjusted_message(message, dialect));
+        for (const common_json &message : params.messages)
+            adjusted.push_back(adjusted_message(message, dialect));
         params.messages = std::move(adjusted);
     }
     return common_chat_template_direct_apply(source, params);
@@ -220,10 +221,11 @@ Result<std::unique_ptr<JinjaTemplate>> JinjaTemplate::create(const std::string &
     silence_llama_common();
     const std::string text = source.empty() ? "chatml" : source;
     if (text != "chatml" && text.find("{{") == std::string::npos && text.find("{%") == std::string::npos) {
-        return fail(ErrorCode::invalid_argument,
-                    "'{}' is neither a chat template (Jinja text) nor the name of a built-in one: use 'chatml', or give "
-                    "the template's text",
-                    text.substr(0, 60));
+        return fail(
+            ErrorCode::invalid_argument,
+            "'{}' is neither a chat template (Jinja text) nor the name of a built-in one: use 'chatml', or give "
+            "the template's text",
+            text.substr(0, 60));
     }
     return without_exceptions("The chat template cannot be used (give another with --chat-template-file)", [&] {
         // Parsed on its own first: the call below loses the parser's message.
@@ -248,13 +250,16 @@ Status JinjaTemplate::visit_texts(const ChatInput &input, const std::function<vo
         see(text);
         return std::string();
     };
-    return without_exceptions("The messages cannot be rendered", [&] {
-               (void)template_values(input, impl_->traits, visit);
-               return true;
-           })
+    return without_exceptions("The messages cannot be rendered",
+                              [&] {
+                                  (void)template_values(input, impl_->traits, visit);
+                                  return true;
+                              })
         .map([](bool) {});
 }
 
-const std::string &JinjaTemplate::analysed_user_start() const noexcept { return impl_->user_start; }
+const std::string &JinjaTemplate::analysed_user_start() const noexcept {
+    return impl_->user_start;
+}
 
 }  // namespace cairn

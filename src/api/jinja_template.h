@@ -2,8 +2,8 @@
 //
 // llama-common renders some families from adjusted messages (a `thinking` field, typed blocks, tool results inside the
 // assistant's message). It offers that only together with building a parser, which costs three renderings. So create()
-// finds out once, by rendering samples both ways, which adjustment makes the cheap rendering equal to llama-common's, and
-// keeps the expensive way only for templates where none does.
+// finds out once, by rendering samples both ways, which adjustment makes the cheap rendering equal to llama-common's,
+// and keeps the expensive way only for templates where none does.
 //
 // Threads: const, safe from any thread. Errors: whatever llama-common throws becomes invalid_argument.
 #pragma once

@@ -10,7 +10,9 @@ namespace {
 /// JSON has no infinity: OpenAI's value for a token that cannot be.
 constexpr float kImpossible = -9999.0f;
 
-double finite(float logprob) { return std::isfinite(logprob) ? std::max(logprob, kImpossible) : kImpossible; }
+double finite(float logprob) {
+    return std::isfinite(logprob) ? std::max(logprob, kImpossible) : kImpossible;
+}
 
 bool is_utf8(const std::string &text) {
     try {
@@ -25,22 +27,23 @@ bool is_utf8(const std::string &text) {
 std::string readable(const std::string &text) {
     if (is_utf8(text)) return text;
     std::string result = "bytes:";
-    for (const char c : text) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    for (const char c : text)
+        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     return result;
 }
 
 Json chat_entry(const TokenLogprob &token) {
     Json bytes = Json::array();
-    for (const char c : token.text) bytes.push_back(static_cast<unsigned char>(c));
+    for (const char c : token.text)
+        bytes.push_back(static_cast<unsigned char>(c));
     return {{"token", token.text}, {"logprob", finite(token.logprob)}, {"bytes", std::move(bytes)}};
 }
 
 }  // namespace
 
 std::size_t characters(std::string_view text) noexcept {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    }));
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 Json chat_logprobs(const std::vector<TokenLogprobs> &tokens) {
@@ -48,7 +51,8 @@ Json chat_logprobs(const std::vector<TokenLogprobs> &tokens) {
     for (const TokenLogprobs &token : tokens) {
         Json entry = chat_entry(token.chosen);
         entry["top_logprobs"] = Json::array();
-        for (const TokenLogprob &other : token.top) entry["top_logprobs"].push_back(chat_entry(other));
+        for (const TokenLogprob &other : token.top)
+            entry["top_logprobs"].push_back(chat_entry(other));
         content.push_back(std::move(entry));
     }
     return content;
@@ -68,7 +72,8 @@ void CompletionLogprobs::add(const std::vector<TokenLogprobs> &tokens) {
         offset_ += characters(token.chosen.text);
         if (!with_top_) continue;
         Json top = Json::object();
-        for (const TokenLogprob &other : token.top) top[readable(other.text)] = finite(other.logprob);
+        for (const TokenLogprob &other : token.top)
+            top[readable(other.text)] = finite(other.logprob);
         json_["top_logprobs"].push_back(std::move(top));
     }
 }

@@ -1,5 +1,5 @@
-// Log probabilities in OpenAI's two shapes. Texts of tokens may be parts of characters: `bytes` are exact, texts are for
-// reading.
+// Log probabilities in OpenAI's two shapes. Texts of tokens may be parts of characters: `bytes` are exact, texts are
+// for reading.
 #pragma once
 
 #include <cstddef>

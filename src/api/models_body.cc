@@ -11,11 +11,8 @@ std::string models_body(const ApiContext &context, std::int64_t created) {
                        {"n_ctx_train", context.model.trained_context},
                        {"n_params", context.model.parameters},
                        {"size", context.model.file_bytes}};
-    const Json model = {{"id", context.model_name},
-                        {"object", "model"},
-                        {"created", created},
-                        {"owned_by", "cairn"},
-                        {"meta", meta}};
+    const Json model = {
+        {"id", context.model_name}, {"object", "model"}, {"created", created}, {"owned_by", "cairn"}, {"meta", meta}};
     const Json body = {{"object", "list"}, {"data", Json::array({model})}};
     return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -10,9 +10,13 @@ namespace cairn {
 namespace {
 
 /// Texts of tokens may be parts of characters, which JSON cannot hold.
-std::string dumped(const Json &json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const Json &json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
-std::string event(const Json &json) { return "data: " + dumped(json) + "\n\n"; }
+std::string event(const Json &json) {
+    return "data: " + dumped(json) + "\n\n";
+}
 
 /// OpenAI's word; what was cancelled has nobody left who reads it.
 const char *finish_word(FinishReason reason) {
@@ -26,7 +30,9 @@ Json usage_json(const Usage &usage) {
             {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}}};
 }
 
-double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+double ratio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
 
 /// llama-server's object: what was computed of the prompt, and what was generated. Unit: milliseconds.
 Json timings_json(const Usage &usage, const Timings &timings) {
@@ -48,7 +54,9 @@ Json timings_json(const Usage &usage, const Timings &timings) {
 /// One choice's answer so far.
 struct Choice {
     Choice(std::string echoed, std::optional<int> wanted)
-        : text(std::move(echoed)), logprobs_wanted(wanted), completion_logprobs(characters(text), wanted.value_or(0) > 0) {}
+        : text(std::move(echoed)),
+          logprobs_wanted(wanted),
+          completion_logprobs(characters(text), wanted.value_or(0) > 0) {}
 
     std::string text;
     std::optional<int> logprobs_wanted;
@@ -109,7 +117,8 @@ struct ResponseWriter::Impl {
     void record(Choice &choice, const std::vector<TokenLogprobs> &logprobs) const {
         if (!choice.logprobs_wanted) return;
         if (!chat()) return choice.completion_logprobs.add(logprobs);
-        for (Json &entry : chat_logprobs(logprobs)) choice.chat_content.push_back(std::move(entry));
+        for (Json &entry : chat_logprobs(logprobs))
+            choice.chat_content.push_back(std::move(entry));
     }
 
     /// Of a prompt with several choices the first one's counts: the others share what it computed.
@@ -178,7 +187,8 @@ std::string ResponseWriter::begin(std::size_t choice) {
     CAIRN_CHECK(choice < impl_->choices.size(), "choice {} of {}", choice, impl_->choices.size());
     if (!impl_->stream) return {};
     if (impl_->chat()) {
-        return event(impl_->chunk(choice, {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}, nullptr, nullptr));
+        return event(
+            impl_->chunk(choice, {{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}, nullptr, nullptr));
     }
     const std::string &echo = impl_->choices[choice].text;
     return echo.empty() ? std::string() : event(impl_->chunk(choice, echo, nullptr, nullptr));

@@ -30,6 +30,8 @@ std::optional<SpellingMatcher::Hit> SpellingMatcher::find(std::string_view text,
     return std::nullopt;
 }
 
-bool SpellingMatcher::is_spelling(std::string_view text) const { return spellings_.find(text) != spellings_.end(); }
+bool SpellingMatcher::is_spelling(std::string_view text) const {
+    return spellings_.find(text) != spellings_.end();
+}
 
 }  // namespace cairn

@@ -24,12 +24,14 @@ common_json map_strings(const common_json &value, const TemplateTextMap &map) {
     if (value.is_string()) return common_json(map(value.get<std::string>()));
     if (value.is_array()) {
         common_json result = common_json::array();
-        for (const common_json &item : value) result.push_back(map_strings(item, map));
+        for (const common_json &item : value)
+            result.push_back(map_strings(item, map));
         return result;
     }
     if (value.is_object()) {
         common_json result = common_json::object();
-        for (const auto &[key, item] : value.items()) result[map(key)] = map_strings(item, map);
+        for (const auto &[key, item] : value.items())
+            result[map(key)] = map_strings(item, map);
         return result;
     }
     return value;
@@ -67,7 +69,8 @@ common_json message_value(const ChatMessage &message, const TemplateTraits &trai
     if (!message.tool_call_id.empty()) value["tool_call_id"] = map(message.tool_call_id);
     if (!message.tool_calls.empty()) {
         common_json calls = common_json::array();
-        for (const ToolCall &call : message.tool_calls) calls.push_back(tool_call_value(call, traits, map));
+        for (const ToolCall &call : message.tool_calls)
+            calls.push_back(tool_call_value(call, traits, map));
         value["tool_calls"] = std::move(calls);
     }
     return value;
@@ -77,7 +80,8 @@ common_json message_value(const ChatMessage &message, const TemplateTraits &trai
 std::vector<ChatMessage> without_system(const std::vector<ChatMessage> &messages) {
     std::string system;
     std::size_t first = 0;
-    for (; first < messages.size() && (messages[first].role == "system" || messages[first].role == "developer"); ++first) {
+    for (; first < messages.size() && (messages[first].role == "system" || messages[first].role == "developer");
+         ++first) {
         system += messages[first].content + "\n";
     }
     std::vector<ChatMessage> result(messages.begin() + static_cast<std::ptrdiff_t>(first), messages.end());
@@ -97,8 +101,8 @@ common_json tools_value(const std::vector<ChatTool> &tools, const TemplateTextMa
         common_json function = common_json::object();
         function["name"] = map(tool.name);
         function["description"] = map(tool.description);
-        function["parameters"] = map_strings(
-            parse_nested(tool.parameters.empty() ? "{}" : tool.parameters, "'parameters' of a tool"), map);
+        function["parameters"] =
+            map_strings(parse_nested(tool.parameters.empty() ? "{}" : tool.parameters, "'parameters' of a tool"), map);
         common_json value = common_json::object();
         value["type"] = "function";
         value["function"] = std::move(function);
@@ -124,11 +128,15 @@ void add_dates(common_json &context) {
 TemplateValues template_values(const ChatInput &input, const TemplateTraits &traits, const TemplateTextMap &map) {
     TemplateValues values;
     values.messages = common_json::array();
-    const auto add = [&](const ChatMessage &message) { values.messages.push_back(message_value(message, traits, map)); };
+    const auto add = [&](const ChatMessage &message) {
+        values.messages.push_back(message_value(message, traits, map));
+    };
     if (traits.knows_system) {
-        for (const ChatMessage &message : input.messages) add(message);
+        for (const ChatMessage &message : input.messages)
+            add(message);
     } else {
-        for (const ChatMessage &message : without_system(input.messages)) add(message);
+        for (const ChatMessage &message : without_system(input.messages))
+            add(message);
     }
     values.tools = tools_value(input.tools, map);
     values.context = common_json::object();

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kMarkDigits = 18;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 std::uint64_t mix(std::uint64_t x) {  // splitmix64's finalizer
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -40,7 +42,8 @@ void TextGuard::see(std::string_view text) {
             continue;
         }
         std::size_t end = begin;
-        while (end < text.size() && is_digit(text[end])) ++end;
+        while (end < text.size() && is_digit(text[end]))
+            ++end;
         if (end - begin >= kMarkDigits) long_digit_runs_.emplace_back(text.substr(begin, end - begin));
         begin = end;
     }
@@ -49,9 +52,8 @@ void TextGuard::see(std::string_view text) {
 std::string TextGuard::unseen_digits(std::uint64_t salt) const {
     for (std::uint64_t attempt = salt << 32;; ++attempt) {
         std::string digits = digits_of(seed_ + attempt);
-        const bool seen = std::any_of(long_digit_runs_.begin(), long_digit_runs_.end(), [&](const std::string &run) {
-            return run.find(digits) != std::string::npos;
-        });
+        const bool seen = std::any_of(long_digit_runs_.begin(), long_digit_runs_.end(),
+                                      [&](const std::string &run) { return run.find(digits) != std::string::npos; });
         if (!seen) return digits;
     }
 }

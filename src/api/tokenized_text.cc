@@ -55,13 +55,14 @@ std::optional<std::size_t> walk(std::size_t offset, const TokenizedText &tokeniz
 Result<TokenizedText> tokenize_guarded(const GuardedText &guarded, const Vocabulary &vocabulary) {
     const auto &ranges = guarded.protected_ranges;
     const std::string bos = vocabulary.bos_text();
-    const bool spelled = !bos.empty() && guarded.text.compare(0, bos.size(), bos) == 0 &&
-                         (ranges.empty() || ranges.front().begin > 0);
+    const bool spelled =
+        !bos.empty() && guarded.text.compare(0, bos.size(), bos) == 0 && (ranges.empty() || ranges.front().begin > 0);
     TokenizedText result;
     std::size_t done = 0;
     bool add_bos = vocabulary.adds_bos() && !spelled;
     for (const GuardedText::Range &range : ranges) {
-        if (auto status = append_piece(result, guarded, {done, range.begin, 0, 0, SpecialTokens::parse, add_bos}, vocabulary);
+        if (auto status =
+                append_piece(result, guarded, {done, range.begin, 0, 0, SpecialTokens::parse, add_bos}, vocabulary);
             !status) {
             return fail(status.error());
         }
@@ -73,8 +74,8 @@ Result<TokenizedText> tokenize_guarded(const GuardedText &guarded, const Vocabul
         }
         done = range.end;
     }
-    if (auto status = append_piece(result, guarded, {done, guarded.text.size(), 0, 0, SpecialTokens::parse, add_bos},
-                                   vocabulary);
+    if (auto status =
+            append_piece(result, guarded, {done, guarded.text.size(), 0, 0, SpecialTokens::parse, add_bos}, vocabulary);
         !status) {
         return fail(status.error());
     }
@@ -91,7 +92,8 @@ Result<TokenPos> position_of(std::size_t offset, const TokenizedText &tokenized,
     if (const auto walked = walk(offset, tokenized, *piece, guarded, vocabulary)) {
         return static_cast<TokenPos>(*walked);
     }
-    const std::string_view prefix = std::string_view(guarded.text).substr(piece->text_begin, offset - piece->text_begin);
+    const std::string_view prefix =
+        std::string_view(guarded.text).substr(piece->text_begin, offset - piece->text_begin);
     const auto tokens = vocabulary.tokenize(prefix, piece->add_bos, piece->special);
     if (!tokens) return fail(tokens.error());
     const auto begin = tokenized.tokens.begin() + static_cast<std::ptrdiff_t>(piece->token_begin);

@@ -27,8 +27,8 @@ struct TokenizedText {
     std::vector<Piece> pieces;
 };
 
-/// Protected ranges as text, everything else with the control tokens it spells. BOS is added to the first piece where the
-/// model wants it and the template has not written it.
+/// Protected ranges as text, everything else with the control tokens it spells. BOS is added to the first piece where
+/// the model wants it and the template has not written it.
 [[nodiscard]] Result<TokenizedText> tokenize_guarded(const GuardedText &guarded, const Vocabulary &vocabulary);
 
 /// The last position whose tokens lie wholly in the first `offset` bytes of the text.

@@ -12,7 +12,9 @@ constexpr std::string_view kQuestion = "731982604417";
 constexpr std::string_view kAnswer = "552718930246";
 constexpr std::string_view kNext = "914473058162";
 
-std::string plain(std::string_view text) { return std::string(text); }
+std::string plain(std::string_view text) {
+    return std::string(text);
+}
 
 /// The text of a conversation behind `from`, up to `to` (empty: to its end); nothing where the template refuses.
 std::optional<std::string> between(const JinjaTemplate &jinja, std::vector<ChatMessage> messages, std::string_view from,

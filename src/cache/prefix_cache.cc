@@ -30,8 +30,8 @@ struct SnapshotTraits {
 
 using Index = PrefixCheckpointIndex<SnapshotPtr, SnapshotTraits>;
 
-/// Enough to tell an eviction from a divergence, and at most 16 MiB of tokens.
-constexpr std::size_t kMostMemories = 4096;
+/// Enough to tell an eviction from a divergence; at most 16 MiB of tokens, and fewer than cover() may look at.
+constexpr std::size_t kMostMemories = 1024;
 constexpr std::size_t kMostMemoryTokens = std::size_t{4} << 20;
 /// Nodes to look at for one path that goes on behind a point: the first of its subtree is one.
 constexpr std::size_t kVisitsForPathEnd = 64;
@@ -91,6 +91,7 @@ private:
     struct Address {
         NamespaceKey ns;
         Index::Ref ref;
+        TokenPos beyond = 0;  // depth of the snapshot below it on its path when it was published
     };
     struct Found {
         SnapshotPtr snapshot;
@@ -103,8 +104,9 @@ private:
     [[nodiscard]] Found find_cut(const NamespaceKey &ns, TokenView tokens) const;
     [[nodiscard]] bool path_goes_on(const NamespaceKey &ns, TokenView tokens, TokenPos common) const;
     [[nodiscard]] RowsRef known_rows(const NamespaceKey &ns, TokenView tokens) const;
-    [[nodiscard]] SnapshotPtr cached_at(const NamespaceKey &ns, TokenView tokens);
-    [[nodiscard]] Status keep(const NamespaceKey &ns, TokenView tokens, SeqId seq, CheckpointKind kind);
+    /// The deepest snapshot of `tokens`, of all of them where there is one.
+    [[nodiscard]] Found deepest_of(const NamespaceKey &ns, TokenView tokens);
+    [[nodiscard]] Status keep(const Address &address, TokenView tokens, SeqId seq, CheckpointKind kind);
     [[nodiscard]] Status store_state(Snapshot &snapshot, const NamespaceKey &ns, TokenView tokens, SeqId seq);
     void lose_memories(std::size_t most, std::size_t most_tokens);
 
@@ -190,12 +192,14 @@ bool PrefixCache::Impl::publish(const std::string &tenant, TokenView tokens, Seq
     if (!policy_.enabled || tokens.empty()) return false;
     CAIRN_CHECK(static_cast<std::size_t>(backend_.length(seq)) == tokens.size(), "{} tokens for a state of {}",
                 tokens.size(), backend_.length(seq));
-    const NamespaceKey ns = namespace_of(tenant);
-    if (const SnapshotPtr known = cached_at(ns, tokens)) {
-        known->refresh(env_.now_s());
+    Address address{namespace_of(tenant), {}};
+    const Found known = deepest_of(address.ns, tokens);
+    if (std::cmp_equal(known.length, tokens.size())) {
+        known.snapshot->refresh(env_.now_s());
         return true;
     }
-    const Status kept = keep(ns, tokens, seq, kind);
+    address.beyond = known.length;
+    const Status kept = keep(address, tokens, seq, kind);
     if (kept) {
         metrics_.add(Metric::snapshots_published_total, 1, name_of(kind));
     } else {
@@ -204,33 +208,33 @@ bool PrefixCache::Impl::publish(const std::string &tenant, TokenView tokens, Seq
     return kept.has_value();
 }
 
-SnapshotPtr PrefixCache::Impl::cached_at(const NamespaceKey &ns, TokenView tokens) {
+PrefixCache::Impl::Found PrefixCache::Impl::deepest_of(const NamespaceKey &ns, TokenView tokens) {
     const auto all = static_cast<TokenPos>(tokens.size());
     const Index::Match match = index_.match(ns, tokens, all);
-    if (match.entry && match.depth == all) return *match.entry;
+    Found found{match.entry.value_or(nullptr), match.depth};
     // A deeper state that can be cut here, wherever it goes. Not one with a boundary: once in RAM it is of use at its
     // own position only.
-    if (!backend_.layout().can_rewind || backend_.layout().has_boundary) return nullptr;
-    const Found cut = find_cut(ns, tokens);
-    return cut.length == all ? cut.snapshot : nullptr;
+    if (found.length == all || !backend_.layout().can_rewind || backend_.layout().has_boundary) return found;
+    Found cut = find_cut(ns, tokens);
+    return cut.length > found.length ? cut : found;
 }
 
 // Room in the index first, payloads next, publication last: nothing matchable is incomplete, and nothing complete
 // fails to be published. Whatever fails on the way gives back all that was taken.
-Status PrefixCache::Impl::keep(const NamespaceKey &ns, TokenView tokens, SeqId seq, CheckpointKind kind) {
-    auto reservation = index_.reserve(ns, tokens);
+Status PrefixCache::Impl::keep(const Address &address, TokenView tokens, SeqId seq, CheckpointKind kind) {
+    auto reservation = index_.reserve(address.ns, tokens);
     if (!reservation && !memories_.empty()) {
         lose_memories(0, 0);
-        reservation = index_.reserve(ns, tokens);
+        reservation = index_.reserve(address.ns, tokens);
     }
     if (!reservation) return fail(reservation.error());
     auto snapshot = store_.open(static_cast<TokenPos>(tokens.size()), kind);
     if (!snapshot) return fail(snapshot.error());
-    if (auto stored = store_state(**snapshot, ns, tokens, seq); !stored) return stored;
+    if (auto stored = store_state(**snapshot, address.ns, tokens, seq); !stored) return stored;
     store_.track(*snapshot);
     const auto published = index_.publish(std::move(*reservation), *snapshot);
     CAIRN_CHECK(!published.replaced || (*published.replaced)->gone(), "a live snapshot is replaced");
-    addresses_.emplace(snapshot->get(), Address{ns, published.ref});
+    addresses_.emplace(snapshot->get(), Address{address.ns, published.ref, address.beyond});
     return {};
 }
 
@@ -251,12 +255,15 @@ RowsRef PrefixCache::Impl::known_rows(const NamespaceKey &ns, TokenView tokens) 
 // -- what the store asks -------------------------------------------------------------------------------------------
 
 double PrefixCache::Impl::value(const Snapshot &snapshot, std::size_t freed) const {
+    const auto at = addresses_.find(&snapshot);
+    const TokenPos beyond = at == addresses_.end() ? 0 : at->second.beyond;
     return eviction_value({.last_use_s = snapshot.last_use_s(),
                            .now_s = env_.now_s(),
                            .bytes = freed,
-                           .tokens_saved = snapshot.position(),
+                           .tokens_saved = snapshot.position() - beyond,
                            .hits = snapshot.hits(),
-                           .kind = snapshot.kind()});
+                           .kind = snapshot.kind(),
+                           .has_descendants = snapshot.in_ram() && snapshot.ram().rows.segment.use_count() > 1});
 }
 
 RowsRef PrefixCache::Impl::rows_for(const Snapshot &snapshot) const {

@@ -119,8 +119,9 @@ void EngineLoop::look_up(ActiveRequest &request) {
 void EngineLoop::count_reuse(const ActiveRequest &request, std::optional<Tier> tier) {
     metrics_.add(Metric::prompt_tokens_total, request.prompt_size());
     if (tier) metrics_.add(Metric::cached_tokens_total, request.reuse.cached_tokens, name_of(*tier));
-    if (request.reuse.reason != MissReason::none) {
-        metrics_.add(Metric::cache_shortfalls_total, 1, name_of(request.reuse.reason));
+    // The cache counts the shortfalls of its own lookups; those that never ask it are counted here.
+    if (request.reuse.reason == MissReason::disabled) {
+        metrics_.add(Metric::cache_shortfalls_total, 1, name_of(MissReason::disabled));
     }
 }
 

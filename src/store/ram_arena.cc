@@ -65,22 +65,32 @@ Status fault_in(std::byte *begin, std::size_t size) {
 }  // namespace
 
 RamBlock::~RamBlock() {
-    if (arena_ != nullptr && size_ != 0) arena_->release(data_, size_);
+    shrink(0);
 }
 
 std::size_t RamBlock::footprint() const noexcept {
     return granules(size_);
 }
 
+void RamBlock::swap(RamBlock &other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    for (RamBlock *block : {this, &other}) {
+        if (block->size_ != 0) block->arena_->blocks_.find(block->arena_->offset_of(block->data_))->second = block;
+    }
+}
+
 void RamBlock::shrink(std::size_t size) {
     CAIRN_CHECK(size <= size_, "shrinking a block of {} bytes to {}", size_, size);
+    if (size == size_) return;
     const std::size_t kept = granules(size);
     const std::size_t had = granules(size_);
-    if (kept < had) {
-        arena_->release(data_ + kept, had - kept);
-        if (kept != 0) ++arena_->blocks_;  // release() counted a whole block as gone
-    }
-    if (kept != 0) {
+    const std::size_t offset = arena_->offset_of(data_);
+    if (kept < had) arena_->release(offset + kept, had - kept);
+    if (size == 0) {
+        arena_->blocks_.erase(offset);
+    } else {
         forbid(data_ + size, kept - size);
     }
     size_ = size;
@@ -91,7 +101,7 @@ RamArena::RamArena(std::size_t budget) : budget_(budget & ~(kGranularity - 1)) {
 }
 
 RamArena::~RamArena() {
-    CAIRN_CHECK(used_ == 0 && blocks_ == 0, "{} blocks of {} bytes outlive their arena", blocks_, used_);
+    CAIRN_CHECK(used_ == 0, "{} blocks of {} bytes outlive their arena", blocks_.size(), used_);
     if (base_ == nullptr) return;
     permit(base_, mapped_);
     ::munmap(base_, mapped_);
@@ -140,30 +150,78 @@ bool RamArena::commit_ahead(std::size_t ahead) {
 
 Result<RamBlock> RamArena::allocate(std::size_t bytes) {
     if (bytes == 0) return RamBlock{};
-    const auto found = bytes <= budget_ ? free_by_size_.lower_bound(Range{granules(bytes), 0}) : free_by_size_.end();
-    if (found == free_by_size_.end()) {
-        return fail(ErrorCode::capacity,
-                    "No free range of the RAM tier holds {} bytes: {} of {} are used, {} in one piece are free.", bytes,
-                    used_, budget_, largest_free());
+    if (bytes > budget_ || granules(bytes) > budget_ - used_) {
+        return fail(ErrorCode::capacity, "The RAM tier has no room for {} bytes: {} of {} are used.", bytes, used_,
+                    budget_);
     }
-    const auto [size, offset] = *found;
     const std::size_t taken = granules(bytes);
+    if (largest_free() < taken) join_holes(taken);
+    const auto [size, offset] = *free_by_size_.lower_bound(Range{taken, 0});
     if (auto committed = commit_to(offset + taken); !committed) return fail(committed.error());
     remove_free(free_by_offset_.find(offset));
     if (taken < size) add_free(offset + taken, size - taken);
     used_ += taken;
-    ++blocks_;
     permit(base_ + offset, bytes);
-    return RamBlock(*this, base_ + offset, bytes);
+    RamBlock block(*this, base_ + offset, bytes);
+    blocks_.emplace(offset, &block);
+    return block;
 }
 
-void RamArena::release(std::byte *data, std::size_t bytes) {
-    auto offset = static_cast<std::size_t>(data - base_);
-    std::size_t size = granules(bytes);
-    CAIRN_CHECK(blocks_ > 0 && used_ >= size, "freeing {} bytes of {} in {} blocks", size, used_, blocks_);
-    forbid(data, size);
+// Makes one free range of at least `size` bytes out of neighbouring ones: of all runs of them that are large enough,
+// the one with the fewest bytes of blocks in between.
+void RamArena::join_holes(std::size_t size) {
+    std::size_t fewest = static_cast<std::size_t>(-1);
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t free = 0;
+    auto first = free_by_offset_.begin();
+    for (const auto &[offset, length] : free_by_offset_) {
+        free += length;
+        while (free >= size) {
+            const std::size_t between = offset + length - first->first - free;
+            if (between < fewest) {
+                fewest = between;
+                begin = first->first;
+                end = offset + length;
+            }
+            free -= first->second;
+            ++first;
+        }
+    }
+    CAIRN_CHECK(end != 0, "{} bytes are free, and no run of holes has {}", budget_ - used_, size);
+    slide(begin, end);
+}
+
+// Moves all blocks in [begin, end) to its front. Both ends are ends of free ranges.
+void RamArena::slide(std::size_t begin, std::size_t end) {
+    auto range = free_by_offset_.lower_bound(begin);
+    while (range != free_by_offset_.end() && range->first < end)
+        remove_free(range++);
+    std::size_t to = begin;
+    for (auto at = blocks_.lower_bound(begin); at != blocks_.end() && at->first < end;) {
+        RamBlock *block = at->second;
+        const std::size_t size = granules(block->size_);
+        permit(base_ + to, block->size_);
+        std::memmove(base_ + to, base_ + at->first, block->size_);
+        moved_ += block->size_;
+        block->data_ = base_ + to;
+        // The same node under its new key: no allocation that could fail half-way.
+        auto node = blocks_.extract(at++);
+        node.key() = to;
+        blocks_.insert(at, std::move(node));
+        to += size;
+    }
+    for (auto at = blocks_.lower_bound(begin); at != blocks_.end() && at->first < end; ++at) {
+        forbid(at->second->data_ + at->second->size_, granules(at->second->size_) - at->second->size_);
+    }
+    forbid(base_ + to, std::min(end, committed_) - to);
+    add_free(to, end - to);
+}
+
+void RamArena::release(std::size_t offset, std::size_t size) {
+    CAIRN_CHECK(used_ >= size, "freeing {} bytes of {}", size, used_);
+    forbid(base_ + offset, size);
     used_ -= size;
-    --blocks_;
     auto next = free_by_offset_.lower_bound(offset);
     if (next != free_by_offset_.end() && next->first == offset + size) {
         size += next->second;
@@ -191,24 +249,43 @@ void RamArena::remove_free(std::map<std::size_t, std::size_t>::iterator range) {
     free_by_offset_.erase(range);
 }
 
+std::optional<std::size_t> RamArena::footprint(std::size_t a, std::size_t b) noexcept {
+    const auto first = checked_align_up(a, kGranularity);
+    const auto second = checked_align_up(b, kGranularity);
+    return first && second ? checked_add(*first, *second) : std::nullopt;
+}
+
 std::size_t RamArena::largest_free() const noexcept {
     return free_by_size_.empty() ? 0 : free_by_size_.rbegin()->first;
 }
 
 void RamArena::check_invariants() const {
-    CAIRN_CHECK(used_ <= budget_, "used {} of {} bytes", used_, budget_);
     CAIRN_CHECK(free_by_offset_.size() == free_by_size_.size());
-    std::size_t free = 0;
-    std::size_t end = 0;
-    bool first = true;
-    for (const auto &[offset, size] : free_by_offset_) {
-        CAIRN_CHECK(size != 0 && (first || offset > end), "free ranges touch or overlap at {}", offset);
-        CAIRN_CHECK(free_by_size_.count(Range{size, offset}) == 1);
-        free += size;
-        end = offset + size;
-        first = false;
+    std::size_t used = 0;
+    std::size_t at = 0;
+    bool after_hole = false;
+    auto block = blocks_.begin();
+    auto hole = free_by_offset_.begin();
+    while (at < budget_) {
+        if (block != blocks_.end() && block->first == at) {
+            CAIRN_CHECK(block->second->data_ == base_ + at && block->second->arena_ == this, "a block at {} moved away",
+                        at);
+            used += block->second->footprint();
+            at += block->second->footprint();
+            after_hole = false;
+            ++block;
+            continue;
+        }
+        CAIRN_CHECK(hole != free_by_offset_.end() && hole->first == at && hole->second != 0, "nobody's bytes at {}",
+                    at);
+        CAIRN_CHECK(!after_hole && free_by_size_.count(Range{hole->second, at}) == 1, "two free ranges touch at {}",
+                    at);
+        at += hole->second;
+        after_hole = true;
+        ++hole;
     }
-    CAIRN_CHECK(end <= budget_ && free + used_ == budget_, "{} free and {} used of {}", free, used_, budget_);
+    CAIRN_CHECK(at == budget_ && used == used_, "{} bytes are in blocks, {} are accounted", used, used_);
+    CAIRN_CHECK(block == blocks_.end() && hole == free_by_offset_.end(), "blocks or holes behind the end");
 }
 
 }  // namespace cairn

@@ -12,17 +12,22 @@
 //
 // Why not malloc: a fresh vector of a state's size spends most of a capture in page faults, and its size is nobody's
 // budget. Here pages are faulted in once, in large steps, by whoever commits them, and stay.
+//
 // Blocks are found best-fit, lowest address first, so holes are used up before fresh memory; neighbouring free ranges
-// are joined at once. What no hole is large enough for is refused even where the sum would do: largest_free() shows it.
+// are joined at once. Where the holes are too small and their sum is not, blocks are moved together: of all runs of
+// neighbouring holes that would do, the one with the fewest bytes between them. So whatever fits the budget fits the
+// arena. The alternative, to evict until two neighbours are free, threw out whole conversations for want of one piece.
 //
 // Ownership: a block frees itself, and must not outlive its arena (checked).
-// Threads: one at a time for the arena with all its blocks. The bytes of a block may be read and written anywhere.
-// Errors: capacity where no range fits; no_memory where the machine refuses pages. Nothing has changed then.
-// Cost: O(log free ranges), plus page faults for memory used for the first time.
+// Threads: one at a time for the arena with all its blocks. What bytes() gives is good until the next allocate().
+// Errors: capacity where the budget has no room; no_memory where the machine refuses pages. Nothing has changed then.
+// Cost: O(log free ranges), plus page faults for memory used for the first time. Moving: O(free ranges) and a copy of
+// the bytes that are moved, moved() in all.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -58,11 +63,7 @@ public:
 private:
     friend class RamArena;
     RamBlock(RamArena &arena, std::byte *data, std::size_t size) noexcept : arena_(&arena), data_(data), size_(size) {}
-    void swap(RamBlock &other) noexcept {
-        std::swap(arena_, other.arena_);
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-    }
+    void swap(RamBlock &other) noexcept;
 
     RamArena *arena_ = nullptr;
     std::byte *data_ = nullptr;
@@ -88,12 +89,15 @@ public:
     /// meets no page faults. False when there was nothing to do.
     bool commit_ahead(std::size_t ahead);
 
+    /// What two blocks of these sizes count for together; nothing where that does not fit std::size_t.
+    [[nodiscard]] static std::optional<std::size_t> footprint(std::size_t a, std::size_t b) noexcept;
     [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
     [[nodiscard]] std::size_t used() const noexcept { return used_; }            ///< footprints of all blocks
     [[nodiscard]] std::size_t committed() const noexcept { return committed_; }  ///< memory really taken
-    [[nodiscard]] std::size_t blocks() const noexcept { return blocks_; }
+    [[nodiscard]] std::size_t blocks() const noexcept { return blocks_.size(); }
+    [[nodiscard]] std::size_t moved() const noexcept { return moved_; }  ///< bytes moved so far to join holes
     [[nodiscard]] std::size_t largest_free() const noexcept;
-    /// Aborts with context where the free ranges overlap, touch, or do not add up to budget() - used().
+    /// Aborts with context where blocks and free ranges overlap, leave gaps, or do not add up.
     void check_invariants() const;
 
 private:
@@ -102,7 +106,12 @@ private:
 
     [[nodiscard]] Status reserve_addresses();
     [[nodiscard]] Status commit_to(std::size_t end);
-    void release(std::byte *data, std::size_t bytes);
+    void join_holes(std::size_t size);
+    void slide(std::size_t begin, std::size_t end);
+    void release(std::size_t offset, std::size_t size);
+    [[nodiscard]] std::size_t offset_of(const std::byte *data) const noexcept {
+        return static_cast<std::size_t>(data - base_);
+    }
     void add_free(std::size_t offset, std::size_t size);
     void remove_free(std::map<std::size_t, std::size_t>::iterator range);
 
@@ -110,8 +119,9 @@ private:
     std::size_t mapped_ = 0;  // budget_ rounded up to whole pages; 0 until the first allocation
     std::size_t committed_ = 0;
     std::size_t used_ = 0;
-    std::size_t blocks_ = 0;
+    std::size_t moved_ = 0;
     std::byte *base_ = nullptr;
+    std::map<std::size_t, RamBlock *> blocks_;           // offset -> whoever holds it now
     std::map<std::size_t, std::size_t> free_by_offset_;  // offset -> size
     std::set<Range> free_by_size_;                       // the same ranges
 };

@@ -97,19 +97,10 @@ Result<RamPayload> SnapshotStore::capture_from(Source source, TokenPos position,
         if (!size) return fail(size.error());
         boundary_bytes = *size;
     }
-    const auto both = checked_add(rows_bytes, boundary_bytes);
-    if (!both || *both > arena_.budget()) {
-        return fail(ErrorCode::capacity, "The state is larger than the RAM budget of {} bytes.", arena_.budget());
-    }
-    const RoomRequest room{known, ceiling};
-    // Room for both at once first: an eviction for the rows is in vain when the boundary then finds none.
-    const std::size_t free = arena_.budget() - arena_.used();
-    if (*both > free && !evict_from_ram(*both - free, room)) {
-        return fail(ErrorCode::capacity, "No room for {} bytes in RAM: what is there is in use or worth more.", *both);
-    }
-    auto rows = allocate(rows_bytes, room);
+    if (auto room = make_room(rows_bytes, boundary_bytes, known, ceiling); !room) return fail(room.error());
+    auto rows = arena_.allocate(rows_bytes);
     if (!rows) return fail(rows.error());
-    auto boundary = allocate(boundary_bytes, room);
+    auto boundary = arena_.allocate(boundary_bytes);
     if (!boundary) return fail(boundary.error());
     return copy_out(source, position, known, std::move(*rows), std::move(*boundary));
 }
@@ -137,28 +128,28 @@ Result<RamPayload> SnapshotStore::copy_out(Source source, TokenPos position, con
     return payload;
 }
 
-Result<RamBlock> SnapshotStore::allocate(std::size_t bytes, const RoomRequest &room) {
-    while (true) {
-        auto block = arena_.allocate(bytes);
-        if (block || block.error().code != ErrorCode::capacity) return block;
-        // Either too little is free, or it lies in pieces: then one more leaves, until two neighbours are free.
-        const std::size_t free = arena_.budget() - arena_.used();
-        if (!evict_from_ram(bytes > free ? bytes - free : 1, room)) return block;
+Status SnapshotStore::make_room(std::size_t rows, std::size_t boundary, const RowsRef &pinned,
+                                std::optional<double> ceiling) {
+    const auto needed = RamArena::footprint(rows, boundary);
+    if (!needed || *needed > arena_.budget()) {
+        return fail(ErrorCode::capacity, "The state is larger than the RAM budget of {} bytes.", arena_.budget());
     }
-}
-
-bool SnapshotStore::evict_from_ram(std::size_t bytes, const RoomRequest &room) {
+    const std::size_t free = arena_.budget() - arena_.used();
+    if (*needed <= free) return {};
     const auto plan =
-        plan_eviction(live_, {.bytes = bytes,
-                              .pinned = room.pinned,
+        plan_eviction(live_, {.bytes = *needed - free,
+                              .pinned = pinned,
                               .value = [&](const Snapshot &s, std::size_t freed) { return advisor_.value(s, freed); },
-                              .ceiling = room.ceiling});
-    if (!plan) return false;
+                              .ceiling = ceiling});
+    if (!plan) {
+        return fail(ErrorCode::capacity, "No room for {} bytes in RAM: what is there is in use or worth more.",
+                    *needed);
+    }
     for (Snapshot *snapshot : *plan) {
         metrics_.add(Metric::snapshots_evicted_total, 1, name_of(Tier::ram));
         drop_ram(*snapshot);
     }
-    return true;
+    return {};
 }
 
 // -- using them ----------------------------------------------------------------------------------------------------
@@ -229,6 +220,7 @@ bool SnapshotStore::lower_cell_tax() {
 }
 
 bool SnapshotStore::write_behind() {
+    if (arena_.budget() == 0) return false;
     std::vector<std::pair<double, Snapshot *>> candidates;
     for (const SnapshotPtr &snapshot : live_) {
         if (snapshot->residency() != Residency::device || snapshot->write_behind_failed_) continue;

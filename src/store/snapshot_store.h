@@ -103,19 +103,15 @@ public:
 private:
     static constexpr std::size_t kMemoryAhead = 64_MiB;
 
-    struct RoomRequest {
-        RowsRef pinned;
-        std::optional<double> ceiling;
-    };
-
     template <class Source>
     [[nodiscard]] Result<RamPayload> capture_from(Source source, TokenPos position, const RowsRef &known,
                                                   std::optional<double> ceiling);
     template <class Source>
     [[nodiscard]] Result<RamPayload> copy_out(Source source, TokenPos position, const RowsRef &known, RamBlock rows,
                                               RamBlock boundary);
-    [[nodiscard]] Result<RamBlock> allocate(std::size_t bytes, const RoomRequest &room);
-    [[nodiscard]] bool evict_from_ram(std::size_t bytes, const RoomRequest &room);
+    /// Evicts until a block of `rows` and one of `boundary` bytes fit, or nothing at all.
+    [[nodiscard]] Status make_room(std::size_t rows, std::size_t boundary, const RowsRef &pinned,
+                                   std::optional<double> ceiling);
     [[nodiscard]] Status restore_parked(const SnapshotLease &lease, SeqId seq);
     [[nodiscard]] Status restore_ram(const SnapshotLease &lease, SeqId seq);
     /// Moves a parked snapshot to RAM, or gives it up where RAM refuses it.

@@ -45,7 +45,9 @@ TEST(CacheHeader, SaysWhatWasReusedAndWhyNotMore) {
                           .first_difference = 1505};
     EXPECT_EQ(cache_header({hit}), "hit; cached=1505; prompt=1611; tier=ram; reason=diverged; difference=1505");
     const ReuseReport all{.prompt_tokens = 10, .cached_tokens = 9, .tier = Tier::device};
-    const ReuseReport miss{.prompt_tokens = 10, .reason = MissReason::empty};
+    ReuseReport miss;
+    miss.prompt_tokens = 10;
+    miss.reason = MissReason::empty;
     EXPECT_EQ(cache_header({all, miss}),
               "hit; cached=9; prompt=10; tier=device, miss; cached=0; prompt=10; reason=empty");
     EXPECT_EQ(cache_header({}), "");

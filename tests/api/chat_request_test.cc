@@ -46,17 +46,20 @@ TEST_F(ChatRequest, MessagesBecomeAPromptWithCheckpoints) {
 }
 
 TEST_F(ChatRequest, ContentComesInParts) {
-    EXPECT_EQ(prompt(body(R"({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})")),
-              "<|im_start|>user\na\nb<|im_end|>\n<|im_start|>assistant\n");
-    EXPECT_EQ(prompt(body(R"({"role": "user", "content": []})")), "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n");
+    EXPECT_EQ(
+        prompt(body(R"({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]})")),
+        "<|im_start|>user\na\nb<|im_end|>\n<|im_start|>assistant\n");
+    EXPECT_EQ(prompt(body(R"({"role": "user", "content": []})")),
+              "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n");
     EXPECT_EQ(prompt(body(R"({"role": "user", "content": null})")),
               "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST_F(ChatRequest, PartsThatAreNoTextAreRefused) {
-    EXPECT_EQ(refusal(body(R"({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]})"),
-                      ErrorCode::unsupported),
-              "'messages[0].content[0]' is a part of type 'image_url': only text is understood. Send parts of type 'text'");
+    EXPECT_EQ(
+        refusal(body(R"({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]})"),
+                ErrorCode::unsupported),
+        "'messages[0].content[0]' is a part of type 'image_url': only text is understood. Send parts of type 'text'");
     EXPECT_EQ(refusal(body(R"({"role": "user", "content": ["a"]})")),
               "'messages[0].content[0]' must be an object with 'type' and 'text'");
     EXPECT_EQ(refusal(body(R"({"role": "user", "content": [{"type": "text"}]})")),
@@ -129,7 +132,9 @@ TEST_F(ChatRequest, TemplateArgumentsAreRead) {
 }
 
 TEST_F(ChatRequest, LogprobsAreASwitchAndANumber) {
-    const auto logprobs = [&](const std::string &fields) { return context_.chat(body(kUser, fields)).requests.at(0).logprobs; };
+    const auto logprobs = [&](const std::string &fields) {
+        return context_.chat(body(kUser, fields)).requests.at(0).logprobs;
+    };
     EXPECT_EQ(logprobs(R"("logprobs": true)"), 0);
     EXPECT_EQ(logprobs(R"("logprobs": true, "top_logprobs": 20)"), 20);
     EXPECT_EQ(logprobs(R"("logprobs": false)"), std::nullopt);

@@ -1,8 +1,6 @@
 // The fields that both endpoints share, each with its happy path, wrong types and bounds, through both parsers.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "tests/api/test_context.h"
 
 namespace cairn {
@@ -26,7 +24,10 @@ protected:
     [[nodiscard]] ApiCall call(const std::string &fields) const {
         auto result = parse(context_, GetParam(), fields);
         EXPECT_TRUE(result) << fields << ": " << (result ? "" : result.error().what);
-        return result ? *result : ApiCall{.requests = {Request{}}};
+        if (result) return *result;
+        ApiCall empty;
+        empty.requests.emplace_back();
+        return empty;
     }
     [[nodiscard]] Request request(const std::string &fields) const { return call(fields).requests.at(0); }
     [[nodiscard]] SamplingParams sampling(const std::string &fields) const { return request(fields).sampling; }
@@ -121,7 +122,8 @@ TEST_P(BothEndpoints, LogitBiasNamesTokens) {
     EXPECT_EQ(refusal(R"("logit_bias": {"311": 1})"),
               "'logit_bias' must be an object whose names are token ids between 0 and 310");
     for (const char *key : {"-1", "1x", "", "99999999999999999999", "+1", " 1"}) {
-        EXPECT_NE(refusal(fmt::format(R"("logit_bias": {{"{}": 1}})", key)).find("token ids"), std::string::npos) << key;
+        EXPECT_NE(refusal(fmt::format(R"("logit_bias": {{"{}": 1}})", key)).find("token ids"), std::string::npos)
+            << key;
     }
     for (const char *value : {"101", "-100.5", "\"1\"", "null", "true"}) {
         EXPECT_EQ(refusal(fmt::format(R"("logit_bias": {{"1": {}}})", value)),
@@ -170,7 +172,8 @@ TEST_P(BothEndpoints, WrongTypesAndBoundsNameTheField) {
         {R"("response_format": {})", "'response_format' must be an object with a 'type'"},
         {R"("response_format": "text")", "'response_format' must be an object"},
     };
-    for (const Refused &row : table) EXPECT_EQ(refusal(row.fields), row.message) << row.fields;
+    for (const Refused &row : table)
+        EXPECT_EQ(refusal(row.fields), row.message) << row.fields;
 }
 
 TEST_P(BothEndpoints, ConstraintsThatWouldBeIgnoredAreRefused) {
@@ -194,16 +197,18 @@ TEST_P(BothEndpoints, OfDuplicateFieldsTheLastCounts) {
 TEST_P(BothEndpoints, APromptMustFitTheContext) {
     const TestContext small(10);
     const std::string chat = R"({"messages": [{"role": "user", "content": "far too long"}]})";
-    const auto result = std::string(GetParam()) == "chat" ? parse_chat_completion(chat, small.api())
-                                                          : parse_completion(R"({"prompt": "01234567890"})", small.api());
+    const auto result = std::string(GetParam()) == "chat"
+                            ? parse_chat_completion(chat, small.api())
+                            : parse_completion(R"({"prompt": "01234567890"})", small.api());
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::context_length);
     const bool is_chat = std::string(GetParam()) == "chat";
     EXPECT_EQ(result.error().what,
-              is_chat ? "This model's maximum context length is 10 tokens. However, your messages resulted in 31 tokens. "
-                        "Please reduce the length of the messages."
-                      : "This model's maximum context length is 10 tokens. However, your prompt resulted in 11 tokens. "
-                        "Please reduce the length of the prompt.");
+              is_chat
+                  ? "This model's maximum context length is 10 tokens. However, your messages resulted in 31 tokens. "
+                    "Please reduce the length of the messages."
+                  : "This model's maximum context length is 10 tokens. However, your prompt resulted in 11 tokens. "
+                    "Please reduce the length of the prompt.");
     EXPECT_TRUE(parse_completion(R"({"prompt": "0123456789"})", small.api()));
 }
 
@@ -230,7 +235,8 @@ TEST_P(BothEndpoints, BadBodiesAreExplained) {
     EXPECT_EQ(refused("{\"a\": " + std::string(300, '[') + std::string(300, ']') + "}"),
               "The body is nested too deeply: at most 256 levels are accepted");
     std::string many = "{";
-    for (int i = 0; i < 20'000; ++i) many += fmt::format("\"{}\":0,", i);
+    for (int i = 0; i < 20'000; ++i)
+        many += fmt::format("\"{}\":0,", i);
     EXPECT_EQ(refused(many + "\"x\":0}"), "The body has an object with too many fields");
 }
 

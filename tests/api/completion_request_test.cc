@@ -9,7 +9,8 @@ using test::FakeVocabulary;
 using test::TestContext;
 
 constexpr const char *kShape =
-    "'prompt' must be a string, an array of strings, an array of token ids, or an array of such arrays, none of them empty";
+    "'prompt' must be a string, an array of strings, an array of token ids, or an array of such arrays, none of them "
+    "empty";
 
 class CompletionRequest : public testing::Test {
 protected:
@@ -22,7 +23,8 @@ protected:
     }
     [[nodiscard]] std::vector<Tokens> prompts(const std::string &body) const {
         std::vector<Tokens> result;
-        for (const Request &request : context_.completion(body).requests) result.push_back(request.prompt);
+        for (const Request &request : context_.completion(body).requests)
+            result.push_back(request.prompt);
         return result;
     }
 
@@ -43,8 +45,8 @@ TEST_F(CompletionRequest, ARawPromptMaySpellControlTokens) {
 }
 
 TEST_F(CompletionRequest, BadPromptsAreRefused) {
-    for (const char *prompt : {"[]", "[[]]", "[[1], []]", "5", "{}", "true", "[true]", "[1, \"a\"]", "[[1, \"a\"]]", "null",
-                               "[[[1]]]", "[null]"}) {
+    for (const char *prompt : {"[]", "[[]]", "[[1], []]", "5", "{}", "true", "[true]", "[1, \"a\"]", "[[1, \"a\"]]",
+                               "null", "[[[1]]]", "[null]"}) {
         EXPECT_EQ(refusal(fmt::format(R"({{"prompt": {}}})", prompt)), kShape) << prompt;
     }
     EXPECT_EQ(refusal("{}"), kShape);
@@ -71,7 +73,8 @@ TEST_F(CompletionRequest, EchoOfTokensIsTheirText) {
 
 TEST_F(CompletionRequest, ThereIsALimitOfChoices) {
     std::string prompts_text = "[";
-    for (int i = 0; i < 33; ++i) prompts_text += std::string(i > 0 ? "," : "") + "[1]";
+    for (int i = 0; i < 33; ++i)
+        prompts_text += std::string(i > 0 ? "," : "") + "[1]";
     EXPECT_EQ(refusal(R"({"n": 64, "prompt": )" + prompts_text + "]}"),
               "'n' must be so small that prompts times 'n' is at most 2048");
 }

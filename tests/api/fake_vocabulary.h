@@ -30,7 +30,8 @@ public:
         if (add_bos && options_.adds_bos) tokens.push_back(control("<s>"));
         std::size_t plain = 0;
         for (std::size_t at = 0; at < text.size();) {
-            const Token found = special == SpecialTokens::parse ? match(text.substr(at), controls(), kFirstControl) : -1;
+            const Token found =
+                special == SpecialTokens::parse ? match(text.substr(at), controls(), kFirstControl) : -1;
             if (found < 0) {
                 ++at;
                 continue;
@@ -64,7 +65,8 @@ public:
     /// What the tokens spell, control tokens too.
     [[nodiscard]] std::string text(TokenView tokens) const {
         std::string result;
-        for (const Token token : tokens) result += piece(token, true);
+        for (const Token token : tokens)
+            result += piece(token, true);
         return result;
     }
 
@@ -75,8 +77,8 @@ private:
     }
     static const std::vector<std::string> &controls() {
         static const std::vector<std::string> table{
-            "<s>",  "</s>",   "<|im_start|>", "<|im_end|>", "<start_of_turn>", "<end_of_turn>", "<|eot|>", "<|head|>",
-            "[INST]", "[/INST]", "<|im"};
+            "<s>",      "</s>",   "<|im_start|>", "<|im_end|>", "<start_of_turn>", "<end_of_turn>", "<|eot|>",
+            "<|head|>", "[INST]", "[/INST]",      "<|im"};
         return table;
     }
 

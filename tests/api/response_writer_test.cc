@@ -27,8 +27,8 @@ std::vector<json> events(const std::string &text) {
 class Writer : public testing::Test {
 protected:
     [[nodiscard]] ResponseWriter chat(const std::string &fields) const {
-        return {context_.chat(R"({"messages": [{"role": "user", "content": "q"}], )" + fields + "}"), context_.api(), "id-1",
-                1700};
+        return {context_.chat(R"({"messages": [{"role": "user", "content": "q"}], )" + fields + "}"), context_.api(),
+                "id-1", 1700};
     }
     [[nodiscard]] ResponseWriter completion(const std::string &fields) const {
         return {context_.completion("{" + fields + "}"), context_.api(), "id-2", 1700};
@@ -69,7 +69,8 @@ TEST_F(Writer, WholeChatCompletion) {
     EXPECT_EQ(writer.delta(0, "lo", {}), "");
     EXPECT_EQ(writer.finish(0, FinishReason::stop, usage_, timings_), "");
     json wanted = head("id-1", "chat.completion");
-    wanted["choices"] = json::parse(R"([{"index": 0, "message": {"role": "assistant", "content": "Hello", "refusal": null},
+    wanted["choices"] =
+        json::parse(R"([{"index": 0, "message": {"role": "assistant", "content": "Hello", "refusal": null},
                                          "logprobs": null, "finish_reason": "stop"}])");
     wanted["usage"] = usage_json_;
     wanted["timings"] = timings_json_;
@@ -151,7 +152,8 @@ TEST_F(Writer, WholeCompletionWithEchoAndChoices) {
 
 TEST_F(Writer, StreamedCompletion) {
     auto writer = completion(R"("prompt": "ab", "stream": true, "echo": true)");
-    std::string text = writer.begin(0) + writer.delta(0, "c", {}) + writer.finish(0, FinishReason::stop, usage_, timings_);
+    std::string text =
+        writer.begin(0) + writer.delta(0, "c", {}) + writer.finish(0, FinishReason::stop, usage_, timings_);
     text += writer.end();
     const auto list = events(text);
     ASSERT_EQ(list.size(), 4U);

@@ -21,7 +21,9 @@ public:
     [[nodiscard]] const FakeVocabulary &vocabulary() const { return vocabulary_; }
 
     [[nodiscard]] ApiCall chat(const std::string &body) const { return valid(parse_chat_completion(body, api_), body); }
-    [[nodiscard]] ApiCall completion(const std::string &body) const { return valid(parse_completion(body, api_), body); }
+    [[nodiscard]] ApiCall completion(const std::string &body) const {
+        return valid(parse_completion(body, api_), body);
+    }
 
 private:
     static ApiCall valid(Result<ApiCall> call, const std::string &body) {

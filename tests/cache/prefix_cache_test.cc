@@ -49,6 +49,18 @@ TEST(PrefixCache, AKnownPositionIsRefreshedNotStoredAgain) {
     EXPECT_EQ(bench.serve(a, {}).cached, 100);
 }
 
+TEST(PrefixCache, APrefixThatIsPublishedAgainWithoutAHitIsFreshToo) {
+    CacheBench bench(SimFamily::hybrid, ram_only(2 * (rows_of(100) + kBoundary)));
+    const Tokens a = text(101, 1), b = text(101, 2), c = text(101, 3);
+    bench.serve(a, {100});
+    bench.serve(b, {100});
+    bench.env.advance(1);
+    bench.continue_to(a, {100}, "", SeqId(1));  // computed cold beside it, and published
+    bench.serve(c, {100});
+    EXPECT_EQ(bench.serve(b, {}).reason, MissReason::evicted);
+    EXPECT_EQ(bench.serve(a, {}).cached, 100);
+}
+
 TEST(PrefixCache, AHitRefreshesTheConsumedStateAndNotItsPath) {
     // Room for three states of one conversation: at 100, 200, 300.
     CacheBench bench(SimFamily::hybrid, ram_only(3 * (rows_of(100) + kBoundary)));
@@ -175,6 +187,35 @@ TEST(PrefixCache, AModelThatParkingSlowsDownKeepsItsStatesInRam) {
     EXPECT_EQ(bench.cache->stats().device_snapshots, 1u);
 }
 
+TEST(PrefixCache, OfEquallyDeepStatesTheOneOnTheDeviceIsUsed) {
+    SnapshotPolicy policy = ram_only(1_MiB);
+    policy.max_device_snapshots = 1;
+    policy.device_bytes = 1_MiB;
+    CacheBench bench(SimFamily::attention, policy);
+    const Tokens prompt = text(301);
+    bench.serve(prompt, {100, 300});  // 100 gave way to 300, which can be cut at 100
+    EXPECT_EQ(bench.metrics.value(Metric::snapshots_demoted_total, "ram"), 1);
+    const Served served = bench.serve(first_of(prompt, 101), {});
+    EXPECT_EQ(served.cached, 100);
+    EXPECT_EQ(served.tier, Tier::device);
+}
+
+TEST(PrefixCache, NothingNewIsBuiltOnRowsThatFailedToRestore) {
+    CacheBench bench(SimFamily::hybrid, ram_only(1_MiB));
+    int captures = 0;
+    bench.control->after_capture([&](MutableBytes rows, MutableBytes) {
+        if (++captures == 1) rows.back() ^= std::byte{1};
+    });
+    const Tokens prompt = text(151);
+    bench.serve(prompt, {100, 150});  // the rows of both are damaged, and nobody knows
+    EXPECT_EQ(bench.serve(first_of(prompt, 101), {}).reason, MissReason::restore_failed);
+    const Tokens fork = first_of(prompt, 120) + text(50, 2);
+    EXPECT_EQ(bench.serve(fork, {160}).cached, 0);
+    const Served again = bench.serve(fork, {});
+    EXPECT_EQ(again.cached, 160);
+    EXPECT_EQ(again.reason, MissReason::none);
+}
+
 TEST(PrefixCache, APrefixOfACutableStateIsNotStoredAgain) {
     CacheBench bench(SimFamily::attention, ram_only(1_MiB));
     const Tokens prompt = text(301);
@@ -205,7 +246,8 @@ TEST(PrefixCache, IdleWorkCopiesWhatIsOnTheDeviceOnlyAndEnds) {
         bench.cache->check_invariants();
         ASSERT_LT(++slices, 100);
     }
-    EXPECT_EQ(bench.cache->stats().ram_bytes, 2 * (rows_of(50) + kBoundary));
+    // The deeper one first: its rows hold those of the shallower one, which then costs its boundary only.
+    EXPECT_EQ(bench.cache->stats().ram_bytes, rows_of(100) + 2 * kBoundary);
     const auto captures = bench.control->counters().captures;
     bench.backend->clear(SeqId(0));
     EXPECT_EQ(bench.cache->free_cells(1000), 100);
@@ -287,8 +329,13 @@ TEST_P(Faults, ADeviceErrorPropagatesAndTheStateStays) {
     EXPECT_EQ(bench.serve(text(101), {}).cached, 100);
 }
 
-TEST_P(Faults, AFullPoolSaysNothingAboutTheState) {
-    if (GetParam() == SimFamily::recurrent) GTEST_SKIP() << "takes no cells";
+class FaultsOfThePool : public Faults {};
+INSTANTIATE_TEST_SUITE_P(Families, FaultsOfThePool,
+                         testing::Values(SimFamily::attention, SimFamily::hybrid, SimFamily::sliding_window,
+                                         SimFamily::whole),
+                         family_name);
+
+TEST_P(FaultsOfThePool, AFullPoolSaysNothingAboutTheState) {
     CacheBench bench(SimConfig{.family = GetParam(), .pool_cells = 250}, ram_only(1_MiB));
     bench.serve(text(101), {100});
     bench.compute_to(text(100, 7), 100, SeqId(2));
