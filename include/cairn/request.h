@@ -59,7 +59,7 @@ struct Request {
     std::string tenant;                  ///< salt of the namespace: requests of different tenants share nothing
 };
 
-/// Why less than the whole prefix was reused. The words are the table in src/cache/miss_reason.cc.
+/// Why less than the whole prefix was reused. The words are the table in src/base/names.cc.
 enum class MissReason : std::uint8_t {
     none,             ///< everything that could be reused was
     disabled,         ///< caching is off for the server, the model or this request

@@ -58,7 +58,7 @@ inline RequestEvents events_into(Answer &answer) {
 }
 
 struct LoopRigOptions {
-    SimConfig sim;
+    SimConfig sim = {};
     bool cache = true;
     std::size_t device_bytes = 1 << 20;
     std::size_t ram_bytes = 8 << 20;
@@ -67,7 +67,7 @@ struct LoopRigOptions {
 
 /// Generations of the simulated model never end by themselves here, so that lengths are what tests ask for.
 inline SimConfig endless(SimConfig sim) {
-    sim.end_bias = -1e9f;
+    if (!sim.forced_token) sim.end_bias = -1e9f;
     if (sim.control == nullptr) sim.control = std::make_shared<SimControl>();
     return sim;
 }
