@@ -74,6 +74,7 @@ void Server::stop(double drain_s) {
         for (const auto &session : context_->sessions.all())
             session->close();
     } while (!context_->sessions.wait_until_empty(std::chrono::milliseconds(50)));
+    context_->work.reset();
     for (std::thread &thread : threads_)
         thread.join();
     threads_.clear();

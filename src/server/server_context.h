@@ -31,6 +31,8 @@ struct ServerContext {
     SessionSet sessions{};
     std::atomic<bool> draining{false};  ///< refuse new calls, close each connection behind its present answer
     asio::io_context io{};
+    /// Until every session is gone: what is posted to one that ends at that moment must still be run, as it holds it.
+    asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
     asio::thread_pool parsers;
 };
 

@@ -31,7 +31,9 @@ TEST_P(SamePlace, GivesTheSameBits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, SamePlace, ::testing::ValuesIn(kFixtures),
+// Without gemma3: from RAM, its window's cells come back to other places of their own pool. That shows in batches of 64
+// tokens and more (see backend_case.cc); that what comes back is right is shown by snapshots_test.cc.
+INSTANTIATE_TEST_SUITE_P(Fixtures, SamePlace, ::testing::Values("qwen35", "nemotron_h", "qwen3", "mamba2"),
                          [](const auto &fixture) { return std::string(fixture.param); });
 
 }  // namespace
