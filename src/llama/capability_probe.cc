@@ -143,7 +143,7 @@ bool Probe::composes(const BlobShape &shape) {
         rows.push_back({span, span.begin, span.end, payloads.back()});
     }
     std::vector<std::byte> boundary(blobs.boundary_size(0));
-    if (shape.has_boundary) boundary.resize(blobs.capture_boundary(0, boundary));
+    if (shape.has_boundary) boundary.resize(blobs.capture_boundary(0, kPrefix, boundary));
     // Into two other sequences, with the first one gone: both must go on as it would have.
     llama_memory_seq_rm(memory_, 0, -1, -1);
     for (const llama_seq_id seq : {2, 3}) {

@@ -49,11 +49,10 @@ std::optional<double> step_seconds(llama_context *context, TokenPos pos) {
 TokenPos pile_up(llama_context *context, const StateBlobs &blobs, llama_seq_id scratch, llama_seq_id pile) {
     std::vector<std::byte> rows(blobs.rows_size(0, {0, kPrompt}));
     rows.resize(blobs.capture_rows(0, {0, kPrompt}, rows));
-    const auto *bytes = reinterpret_cast<const std::uint8_t *>(rows.data());
     const auto room = static_cast<TokenPos>(llama_n_ctx(context)) - 4 * kPrompt;
     TokenPos cells = 0;
     while (!rows.empty() && cells + kPrompt <= std::min(room, kMostParked)) {
-        if (llama_state_seq_set_data_ext(context, bytes, rows.size(), scratch, LLAMA_STATE_SEQ_FLAGS_NONE) == 0) break;
+        if (!blobs.set(scratch, {0, kPrompt}, rows, LLAMA_STATE_SEQ_FLAGS_NONE)) break;
         blobs.share(scratch, pile);
         blobs.clear(scratch);
         cells += kPrompt;

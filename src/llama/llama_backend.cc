@@ -264,7 +264,7 @@ Result<Backend::Captured> LlamaBackend::capture_of(HolderId holder, TokenSpan sp
         }
     }
     if (layout_.has_boundary && !boundary.empty()) {
-        captured.boundary = blobs_.capture_boundary(id(holder), boundary);
+        captured.boundary = blobs_.capture_boundary(id(holder), ledger_.length(holder), boundary);
         if (captured.boundary == 0) {
             return fail(ErrorCode::invalid_argument, "the boundary did not fit {} bytes: {}", boundary.size(),
                         log.errors());

@@ -32,8 +32,12 @@ void init_llama_once() {
     });
 }
 
-LlamaLogCapture::LlamaLogCapture() : outer_(current_capture) { current_capture = &errors_; }
+LlamaLogCapture::LlamaLogCapture() : outer_(current_capture) {
+    current_capture = &errors_;
+}
 
-LlamaLogCapture::~LlamaLogCapture() { current_capture = outer_; }
+LlamaLogCapture::~LlamaLogCapture() {
+    current_capture = outer_;
+}
 
 }  // namespace cairn

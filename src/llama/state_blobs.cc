@@ -10,12 +10,20 @@ namespace cairn {
 
 namespace {
 
-constexpr std::size_t kHead = 8;
+constexpr std::size_t kTag = 8;   ///< ours: begin and end of the span, before libllama's blob
+constexpr std::size_t kHead = 8;  ///< libllama's: magic, sequence id
 constexpr llama_state_seq_flags kAll = LLAMA_STATE_SEQ_FLAGS_NONE;
 constexpr llama_state_seq_flags kPartial = LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY;
 
 std::uint8_t *target(MutableBytes bytes) {
     return reinterpret_cast<std::uint8_t *>(bytes.data());
+}
+void write_tag(MutableBytes payload, TokenSpan span) {
+    static_assert(sizeof span == kTag);
+    std::memcpy(payload.data(), &span, kTag);
+}
+bool has_tag(Bytes payload, TokenSpan span) {
+    return payload.size() > kTag + kHead && std::memcmp(payload.data(), &span, kTag) == 0;
 }
 const std::uint8_t *raw(Bytes bytes) {
     return reinterpret_cast<const std::uint8_t *>(bytes.data());
@@ -72,34 +80,42 @@ std::size_t StateBlobs::rows_size(llama_seq_id seq, TokenSpan span) const {
     if (shape_.mode == CaptureMode::whole || !shape_.has_rows || span.empty()) return 0;
     const RowsSizes sizes = fill_scratch(seq, span);
     clear(scratch_);
-    return std::max(sizes.written, sizes.kept);
+    return kTag + std::max(sizes.written, sizes.kept);
 }
 
 std::size_t StateBlobs::boundary_size(llama_seq_id seq) const {
     if (!shape_.has_boundary) return 0;
-    return llama_state_seq_get_size_ext(context_, seq, shape_.mode == CaptureMode::whole ? kAll : kPartial);
+    return kTag + llama_state_seq_get_size_ext(context_, seq, shape_.mode == CaptureMode::whole ? kAll : kPartial);
 }
 
 std::size_t StateBlobs::capture_rows(llama_seq_id seq, TokenSpan span, MutableBytes out) const {
     const RowsSizes sizes = fill_scratch(seq, span);
     std::size_t used = 0;
-    if (out.size() >= std::max(sizes.written, sizes.kept)) {
-        used = llama_state_seq_get_data_ext(context_, target(out), out.size(), scratch_, kAll);
+    if (out.size() >= kTag + std::max(sizes.written, sizes.kept)) {
+        const MutableBytes blob = out.subspan(kTag);
+        used = llama_state_seq_get_data_ext(context_, target(blob), blob.size(), scratch_, kAll);
     }
     clear(scratch_);
     if (used != sizes.written) return 0;
-    if (shape_.has_boundary) std::memcpy(out.data() + sizes.rows_end, neutral_.data(), neutral_.size());
-    return sizes.kept;
+    write_tag(out, span);
+    if (shape_.has_boundary) std::memcpy(out.data() + kTag + sizes.rows_end, neutral_.data(), neutral_.size());
+    return kTag + sizes.kept;
 }
 
-std::size_t StateBlobs::capture_boundary(llama_seq_id seq, MutableBytes out) const {
-    return llama_state_seq_get_data_ext(context_, target(out), out.size(), seq,
-                                        shape_.mode == CaptureMode::whole ? kAll : kPartial);
+std::size_t StateBlobs::capture_boundary(llama_seq_id seq, TokenPos length, MutableBytes out) const {
+    if (out.size() <= kTag) return 0;
+    const MutableBytes blob = out.subspan(kTag);
+    const std::size_t used = llama_state_seq_get_data_ext(context_, target(blob), blob.size(), seq,
+                                                          shape_.mode == CaptureMode::whole ? kAll : kPartial);
+    if (used == 0) return 0;
+    write_tag(out, {length, length});
+    return kTag + used;
 }
 
-bool StateBlobs::set(llama_seq_id seq, Bytes bytes, llama_state_seq_flags flags) const {
-    if (bytes.size() <= kHead) return false;
-    return llama_state_seq_set_data_ext(context_, raw(bytes), bytes.size(), seq, flags) == bytes.size();
+bool StateBlobs::set(llama_seq_id seq, TokenSpan span, Bytes payload, llama_state_seq_flags flags) const {
+    if (!has_tag(payload, span)) return false;
+    const Bytes blob = payload.subspan(kTag);
+    return llama_state_seq_set_data_ext(context_, raw(blob), blob.size(), seq, flags) == blob.size();
 }
 
 Status StateBlobs::restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) const {
@@ -108,17 +124,18 @@ Status StateBlobs::restore(llama_seq_id seq, std::span<const RowsPayload> rows, 
         clear(scratch_);
         clear(seq);
         return fail(ErrorCode::corrupt, "the {} of a state of {} tokens cannot be restored ({}): it is dropped", part,
-                    length, log.errors().empty() ? "it is not what was captured" : log.errors());
+                    length, log.errors().empty() ? std::string("it is not what was captured") : log.errors());
     };
     for (const RowsPayload &payload : rows) {
         // The first payload, where nothing of it is cut off, goes straight into the target.
         const bool direct = &payload == rows.data() && payload.use_end == payload.span.end;
-        if (!set(direct ? seq : scratch_, payload.bytes, kAll)) return damaged("rows");
+        if (!set(direct ? seq : scratch_, payload.span, payload.bytes, kAll)) return damaged("rows");
         if (direct) continue;
         llama_memory_seq_cp(memory_, scratch_, seq, payload.use_begin, payload.use_end);
         clear(scratch_);
     }
-    if (shape_.has_boundary && !set(seq, boundary, shape_.mode == CaptureMode::whole ? kAll : kPartial)) {
+    const llama_state_seq_flags boundary_flags = shape_.mode == CaptureMode::whole ? kAll : kPartial;
+    if (shape_.has_boundary && !set(seq, {length, length}, boundary, boundary_flags)) {
         return damaged("boundary");
     }
     if (llama_memory_seq_pos_max(memory_, seq) != length - 1) return damaged("length");

@@ -6,8 +6,9 @@
 //
 // and with LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY head + boundary alone. A rows payload is such a blob of a scratch
 // sequence that shares just the cells of the span, its boundary replaced by that of an empty sequence (the neutral
-// boundary); a boundary payload is a PARTIAL_ONLY blob. Restoring sets each rows payload into the scratch sequence,
-// shares the wanted positions with the target, and sets the boundary last. That this is exact is not assumed:
+// boundary); a boundary payload is a PARTIAL_ONLY blob. Each begins with 8 bytes of ours, the span it belongs to (of a
+// boundary: from and to its position), which restore() checks. Restoring sets each rows payload into the scratch
+// sequence, shares the wanted positions with the target, and sets the boundary last. That this is exact is not assumed:
 // capability_probe.h proves it for the model at hand, and says `whole` or `none` where it is not.
 //
 // Ownership: borrows the context. The scratch sequence is empty between calls.
@@ -43,13 +44,16 @@ public:
     [[nodiscard]] std::size_t boundary_size(llama_seq_id seq) const;
     /// Bytes written; 0 where libllama refused.
     [[nodiscard]] std::size_t capture_rows(llama_seq_id seq, TokenSpan span, MutableBytes out) const;
-    [[nodiscard]] std::size_t capture_boundary(llama_seq_id seq, MutableBytes out) const;
+    /// `length`: tokens whose state the sequence holds.
+    [[nodiscard]] std::size_t capture_boundary(llama_seq_id seq, TokenPos length, MutableBytes out) const;
     /// See Backend::restore. On an error the target is empty.
     [[nodiscard]] Status restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary,
                                  TokenPos length) const;
 
     /// The whole or the partial blob of a sequence, for the probe.
     [[nodiscard]] std::vector<std::byte> blob(llama_seq_id seq, llama_state_seq_flags flags) const;
+    /// Sets one payload, which must be of `span`, into a sequence.
+    [[nodiscard]] bool set(llama_seq_id seq, TokenSpan span, Bytes payload, llama_state_seq_flags flags) const;
     void clear(llama_seq_id seq) const;
     void share(llama_seq_id from, llama_seq_id to) const;
 
@@ -61,7 +65,6 @@ private:
     };
     [[nodiscard]] llama_seq_id empty_sequence() const;
     [[nodiscard]] RowsSizes fill_scratch(llama_seq_id seq, TokenSpan span) const;
-    [[nodiscard]] bool set(llama_seq_id seq, Bytes bytes, llama_state_seq_flags flags) const;
 
     llama_context *context_;
     llama_memory_t memory_;

@@ -119,6 +119,18 @@ TEST(Stopping, one_that_takes_too_long_is_cut_off_and_cancelled) {
     call->finish(FinishReason::cancelled);
 }
 
+TEST(Stopping, clients_that_leave_at_the_same_moment_hold_nothing_up) {
+    for (int round = 0; round < 100; ++round) {
+        TestServer test;
+        RawClient client(test.port);
+        client.get("/health");
+        EXPECT_EQ(client.read()->status, 200);
+        client.close();
+        test.server->stop();
+        EXPECT_EQ(test.server->connections(), 0U);
+    }
+}
+
 TEST(Stopping, twice_is_as_good_as_once) {
     TestServer test;
     test.server->stop();
