@@ -26,23 +26,23 @@ struct AdapterConfig {
 
 /// How a model is loaded and run. Flags in brackets.
 struct ModelConfig {
-    std::string path;                       ///< [-m] GGUF file; the first part of a split one
-    std::string alias;                      ///< [--alias] name shown to clients; empty: the file's own
-    std::string chat_template;              ///< [--chat-template] Jinja source or a built-in's name; empty: the file's own
-    std::string chat_template_file;         ///< [--chat-template-file] wins over chat_template
-    std::vector<AdapterConfig> adapters;    ///< [--lora, --lora-scaled]
-    TokenPos context = 0;                   ///< [-c] most tokens of one sequence; 0: what the model was trained for
-    std::int32_t parallel = 4;              ///< [-np] sequences that compute at the same time
-    std::int32_t threads = 0;               ///< [-t] 0: one per physical core
-    std::int32_t threads_batch = 0;         ///< [-tb] 0: as threads
-    std::int32_t batch = 2048;              ///< [-b] most tokens of one step
-    std::int32_t ubatch = 512;              ///< [-ub] most tokens of one forward pass
-    std::int32_t gpu_layers = -1;           ///< [-ngl] layers on the GPU; -1: all
-    KvType type_k = KvType::f16;            ///< [-ctk]
-    KvType type_v = KvType::f16;            ///< [-ctv]
-    bool use_mmap = true;                   ///< [--no-mmap]
-    bool use_mlock = false;                 ///< [--mlock]
-    bool swa_full = false;                  ///< [--swa-full] keep all cells of sliding-window layers
+    std::string path;                ///< [-m] GGUF file; the first part of a split one
+    std::string alias;               ///< [--alias] name shown to clients; empty: the file's own
+    std::string chat_template;       ///< [--chat-template] Jinja source or a built-in's name; empty: the file's own
+    std::string chat_template_file;  ///< [--chat-template-file] wins over chat_template
+    std::vector<AdapterConfig> adapters;  ///< [--lora, --lora-scaled]
+    TokenPos context = 0;                 ///< [-c] most tokens of one sequence; 0: what the model was trained for
+    std::int32_t parallel = 4;            ///< [-np] sequences that compute at the same time
+    std::int32_t threads = 0;             ///< [-t] 0: one per physical core
+    std::int32_t threads_batch = 0;       ///< [-tb] 0: as threads
+    std::int32_t batch = 2048;            ///< [-b] most tokens of one step
+    std::int32_t ubatch = 512;            ///< [-ub] most tokens of one forward pass
+    std::int32_t gpu_layers = -1;         ///< [-ngl] layers on the GPU; -1: all
+    KvType type_k = KvType::f16;          ///< [-ctk]
+    KvType type_v = KvType::f16;          ///< [-ctv]
+    bool use_mmap = true;                 ///< [--no-mmap]
+    bool use_mlock = false;               ///< [--mlock]
+    bool swa_full = false;                ///< [--swa-full] keep all cells of sliding-window layers
 };
 
 /// engine.dynamic_batching.*: an absent key is an empty optional; SnapshotPolicy gives the meaning of that.

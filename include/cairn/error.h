@@ -47,7 +47,9 @@ using Result = tl::expected<T, Error>;
 /// A Result without a value.
 using Status = Result<void>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
+    return tl::unexpected<Error>(std::move(error));
+}
 
 template <class... Args>
 [[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, Args &&...args) {

@@ -18,10 +18,10 @@ namespace cairn {
 
 /// How the next token is picked. Names, meanings and defaults are llama-server's.
 struct SamplingParams {
-    float temperature = 0.8f;  ///< 0: the most likely token always (greedy)
-    int top_k = 40;            ///< 0: off
-    float top_p = 0.95f;       ///< 1: off
-    float min_p = 0.05f;       ///< 0: off
+    float temperature = 0.8f;           ///< 0: the most likely token always (greedy)
+    int top_k = 40;                     ///< 0: off
+    float top_p = 0.95f;                ///< 1: off
+    float min_p = 0.05f;                ///< 0: off
     std::optional<std::uint32_t> seed;  ///< none: a fresh one per request
     int penalty_last_n = 64;            ///< tokens the penalties look back on; 0: off, -1: the context size
     float repetition_penalty = 1.0f;    ///< 1: off
@@ -32,12 +32,12 @@ struct SamplingParams {
 
 /// A position at which the client knows that a prefix will come back.
 enum class CheckpointKind : std::uint8_t {
-    system_end,    ///< end of the system prompt
-    last_user,     ///< start of the last user message
-    prompt_end,    ///< end of the prompt, less the one token whose logits are needed
-    answer_end,    ///< end of what was generated
-    interval,      ///< every `checkpoint_interval` tokens
-    fork,          ///< where this prompt left a known path
+    system_end,  ///< end of the system prompt
+    last_user,   ///< start of the last user message
+    prompt_end,  ///< end of the prompt, less the one token whose logits are needed
+    answer_end,  ///< end of what was generated
+    interval,    ///< every `checkpoint_interval` tokens
+    fork,        ///< where this prompt left a known path
 };
 
 [[nodiscard]] const char *name_of(CheckpointKind kind) noexcept;
@@ -50,24 +50,24 @@ struct CheckpointHint {
 struct Request {
     Tokens prompt;  ///< at least one token, each inside the vocabulary
     SamplingParams sampling;
-    std::optional<TokenPos> max_tokens;  ///< none: until the model ends or the context is full
-    std::vector<std::string> stop;       ///< the answer ends before any of these texts
-    bool ignore_eos = false;             ///< go on after an end token (benchmarks)
-    std::optional<int> logprobs;         ///< none: off; n >= 0: the chosen token's and the n best alternatives'
-    bool cache = true;                   ///< false: neither look up nor publish
+    std::optional<TokenPos> max_tokens;       ///< none: until the model ends or the context is full
+    std::vector<std::string> stop;            ///< the answer ends before any of these texts
+    bool ignore_eos = false;                  ///< go on after an end token (benchmarks)
+    std::optional<int> logprobs;              ///< none: off; n >= 0: the chosen token's and the n best alternatives'
+    bool cache = true;                        ///< false: neither look up nor publish
     std::vector<CheckpointHint> checkpoints;  ///< in any order; positions outside (0, prompt size) are ignored
-    std::string tenant;                  ///< salt of the namespace: requests of different tenants share nothing
+    std::string tenant;                       ///< salt of the namespace: requests of different tenants share nothing
 };
 
 /// Why less than the whole prefix was reused. The words are the table in src/base/names.cc.
 enum class MissReason : std::uint8_t {
-    none,             ///< everything that could be reused was
-    disabled,         ///< caching is off for the server, the model or this request
-    empty,            ///< nothing of this namespace is cached
-    diverged,         ///< the prompt differs from everything cached from `first_difference` on
-    no_checkpoint,    ///< tokens match further than the deepest checkpoint at or before them
-    evicted,          ///< a checkpoint was there and its state has been evicted
-    restore_failed,   ///< the state was found and could not be restored: computed cold
+    none,            ///< everything that could be reused was
+    disabled,        ///< caching is off for the server, the model or this request
+    empty,           ///< nothing of this namespace is cached
+    diverged,        ///< the prompt differs from everything cached from `first_difference` on
+    no_checkpoint,   ///< tokens match further than the deepest checkpoint at or before them
+    evicted,         ///< a checkpoint was there and its state has been evicted
+    restore_failed,  ///< the state was found and could not be restored: computed cold
 };
 
 [[nodiscard]] const char *name_of(MissReason reason) noexcept;
@@ -75,8 +75,8 @@ enum class MissReason : std::uint8_t {
 /// What a request reused. Counts are tokens of this request's prompt.
 struct ReuseReport {
     TokenPos prompt_tokens = 0;
-    TokenPos cached_tokens = 0;     ///< not computed again
-    std::optional<Tier> tier;       ///< where the state came from, if any
+    TokenPos cached_tokens = 0;  ///< not computed again
+    std::optional<Tier> tier;    ///< where the state came from, if any
     MissReason reason = MissReason::none;
     TokenPos first_difference = 0;  ///< tokens that match the best known path: the prompt differs behind them
 };

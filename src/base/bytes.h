@@ -32,8 +32,14 @@ using MutableBytes = std::span<std::byte>;
     return *sum & ~(alignment - 1);
 }
 
-inline constexpr std::size_t operator""_KiB(unsigned long long n) { return static_cast<std::size_t>(n) << 10; }
-inline constexpr std::size_t operator""_MiB(unsigned long long n) { return static_cast<std::size_t>(n) << 20; }
-inline constexpr std::size_t operator""_GiB(unsigned long long n) { return static_cast<std::size_t>(n) << 30; }
+inline constexpr std::size_t operator""_KiB(unsigned long long n) {
+    return static_cast<std::size_t>(n) << 10;
+}
+inline constexpr std::size_t operator""_MiB(unsigned long long n) {
+    return static_cast<std::size_t>(n) << 20;
+}
+inline constexpr std::size_t operator""_GiB(unsigned long long n) {
+    return static_cast<std::size_t>(n) << 30;
+}
 
 }  // namespace cairn

@@ -11,6 +11,8 @@ const ErrorRow &row_of(ErrorCode code) noexcept {
     return kErrorTable.back();
 }
 
-const char *name_of(ErrorCode code) noexcept { return row_of(code).name; }
+const char *name_of(ErrorCode code) noexcept {
+    return row_of(code).name;
+}
 
 }  // namespace cairn

@@ -37,15 +37,15 @@ struct Lookup {
     Lookup(Lookup &&) noexcept;
     Lookup &operator=(Lookup &&) noexcept;
 
-    TokenPos depth = 0;             ///< tokens that can be had without computing them; 0: nothing found
-    std::optional<Tier> tier;       ///< the fastest tier that holds all of it
+    TokenPos depth = 0;                    ///< tokens that can be had without computing them; 0: nothing found
+    std::optional<Tier> tier;              ///< the fastest tier that holds all of it
     MissReason reason = MissReason::none;  ///< why depth is less than the limit that was asked for
-    TokenPos first_difference = 0;  ///< longest prefix that any known path shares with the prompt
+    TokenPos first_difference = 0;         ///< longest prefix that any known path shares with the prompt
     std::unique_ptr<SnapshotLease> lease;
 };
 
 struct CacheStats {
-    std::size_t snapshots = 0;     ///< that a lookup may find
+    std::size_t snapshots = 0;  ///< that a lookup may find
     std::size_t device_snapshots = 0;
     std::size_t device_bytes = 0;  ///< of parked state beyond what live sequences hold
     std::size_t ram_bytes = 0;     ///< of payloads in RAM
@@ -61,11 +61,12 @@ public:
 
     /// The deepest restorable prefix of `prompt` of at most `limit` tokens.
     [[nodiscard]] Lookup find(const std::string &tenant, TokenView prompt, TokenPos limit);
-    /// Puts what `lookup` found into the empty sequence `seq` and returns where it came from. On an error `seq` is empty,
-    /// the damaged snapshot is dropped and counted, and the caller computes cold (ErrorCode::device: propagates).
+    /// Puts what `lookup` found into the empty sequence `seq` and returns where it came from. On an error `seq` is
+    /// empty, the damaged snapshot is dropped and counted, and the caller computes cold (ErrorCode::device:
+    /// propagates).
     [[nodiscard]] Result<Tier> adopt(Lookup lookup, SeqId seq);
-    /// Keeps the state that `seq` holds now, which must be that of exactly `tokens`. False where it was refused (counted).
-    /// A position that is cached already is refreshed, not stored again.
+    /// Keeps the state that `seq` holds now, which must be that of exactly `tokens`. False where it was refused
+    /// (counted). A position that is cached already is refreshed, not stored again.
     bool publish(const std::string &tenant, TokenView tokens, SeqId seq, CheckpointKind kind);
     /// Frees at least `cells` cells of the pool by demoting or dropping parked snapshots, least valuable first.
     /// Returns the cells really freed; leased snapshots stay.
@@ -75,7 +76,8 @@ public:
     bool idle_work();
     void clear();
     [[nodiscard]] CacheStats stats() const;
-    /// Aborts with context where an invariant of design is broken: budgets, sums, leases, completeness. For tests and debug.
+    /// Aborts with context where an invariant of design is broken: budgets, sums, leases, completeness. For tests and
+    /// debug.
     void check_invariants() const;
 
 private:

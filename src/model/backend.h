@@ -36,8 +36,8 @@ namespace cairn {
 
 /// What a user wants to know of a model.
 struct ModelInfo {
-    std::string name;           ///< from the file's metadata, else its file name
-    std::string description;    ///< architecture, size, quantisation
+    std::string name;         ///< from the file's metadata, else its file name
+    std::string description;  ///< architecture, size, quantisation
     std::string architecture;
     std::string chat_template;  ///< Jinja source; empty where the model has none
     std::uint64_t file_bytes = 0;
@@ -47,8 +47,8 @@ struct ModelInfo {
 
 /// The effective limits, after the backend has made its memory.
 struct BackendLimits {
-    TokenPos context = 0;           ///< most tokens of one sequence
-    TokenPos pool_cells = 0;        ///< tokens of all sequences together, shared cells counted once
+    TokenPos context = 0;     ///< most tokens of one sequence
+    TokenPos pool_cells = 0;  ///< tokens of all sequences together, shared cells counted once
     std::int32_t live_sequences = 0;
     std::int32_t parked_sequences = 0;
     std::int32_t batch_tokens = 0;  ///< most tokens of one run()
@@ -56,9 +56,9 @@ struct BackendLimits {
 
 /// The rows of one span, as capture() gave them.
 struct RowsPayload {
-    TokenSpan span;           ///< what the bytes hold
-    TokenPos use_begin = 0;   ///< rows before this position are ignored
-    TokenPos use_end = 0;     ///< rows from this position on are ignored
+    TokenSpan span;          ///< what the bytes hold
+    TokenPos use_begin = 0;  ///< rows before this position are ignored
+    TokenPos use_end = 0;    ///< rows from this position on are ignored
     Bytes bytes;
 };
 
@@ -77,7 +77,8 @@ public:
     // -- computing -------------------------------------------------------------------------------------------------
     /// Runs up to limits().batch_tokens tokens. Each sequence must stand at the position of its first token.
     [[nodiscard]] virtual Status run(const Batch &batch) = 0;
-    /// Next-token logits of the i-th output of the last run(), vocabulary-size entries, valid until the next call of run().
+    /// Next-token logits of the i-th output of the last run(), vocabulary-size entries, valid until the next call of
+    /// run().
     [[nodiscard]] virtual std::span<const float> logits(std::size_t output) = 0;
     [[nodiscard]] virtual std::unique_ptr<Sampler> make_sampler(const SamplingParams &params) const = 0;
 

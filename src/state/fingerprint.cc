@@ -13,7 +13,8 @@ struct FingerprintBuilder::Impl {
 
 std::string Fingerprint::hex() const {
     std::string text;
-    for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+    for (const std::uint8_t byte : bytes)
+        text += fmt::format("{:02x}", byte);
     return text;
 }
 
@@ -42,7 +43,9 @@ FingerprintBuilder &FingerprintBuilder::add(const char *name, const std::string 
 FingerprintBuilder &FingerprintBuilder::add(const char *name, std::int64_t value) {
     return add(name, &value, sizeof value);
 }
-FingerprintBuilder &FingerprintBuilder::add(const char *name, double value) { return add(name, &value, sizeof value); }
+FingerprintBuilder &FingerprintBuilder::add(const char *name, double value) {
+    return add(name, &value, sizeof value);
+}
 
 Fingerprint FingerprintBuilder::finish() const {
     XXH128_canonical_t canonical;

@@ -40,10 +40,10 @@ enum class CaptureMode : std::uint8_t { segmented, whole, none };
 struct StateLayout {
     Fingerprint fingerprint;
     CaptureMode mode = CaptureMode::none;
-    bool has_rows = false;         ///< a resumable prefix needs rows over [0, n)
-    bool has_boundary = false;     ///< a resumable prefix needs a boundary of exactly n
-    bool can_rewind = false;       ///< a state can be cut back to any earlier position
-    bool can_park = false;         ///< sequences may share cells, so that parking copies nothing
+    bool has_rows = false;      ///< a resumable prefix needs rows over [0, n)
+    bool has_boundary = false;  ///< a resumable prefix needs a boundary of exactly n
+    bool can_rewind = false;    ///< a state can be cut back to any earlier position
+    bool can_park = false;      ///< sequences may share cells, so that parking copies nothing
     bool has_sliding_window = false;
     std::size_t row_bytes = 0;       ///< bytes of rows per token on the device, for planning
     std::size_t boundary_bytes = 0;  ///< bytes of one boundary, largest seen by the probe, for planning

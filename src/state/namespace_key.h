@@ -21,6 +21,7 @@ struct NamespaceKey {
 template <>
 struct std::hash<cairn::NamespaceKey> {
     std::size_t operator()(const cairn::NamespaceKey &key) const noexcept {
-        return std::hash<cairn::Fingerprint>{}(key.model) ^ (std::hash<std::string>{}(key.tenant) * 0x9e3779b97f4a7c15u);
+        return std::hash<cairn::Fingerprint>{}(key.model) ^
+               (std::hash<std::string>{}(key.tenant) * 0x9e3779b97f4a7c15u);
     }
 };
