@@ -1,32 +1,81 @@
 # Two commands do everything on a fresh Debian 12 machine:
 #     make run      install what is missing, build, start the server with the demo model on 127.0.0.1:8080
 #     make test     build and run all tests
-# More: make build, bench, format, lint, clean.
+# More:
+#     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
+#     make bench    every bench: bench-state, bench-plain, bench-index (bench/README.md)
+#     make tsan     the tests that need no libllama, under ThreadSanitizer
+#     make fuzz     the wire formats under libFuzzer, FUZZ_SECONDS=60 (needs clang)
+#     make format   clang-format on our sources
+#     make clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 RUN_FLAGS ?=
+FUZZ_SECONDS ?= 60
+# Compiler results are shared between clones in different folders.
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
 export CCACHE_SLOPPINESS ?= include_file_mtime,time_macros
 
-.PHONY: run build test bench format lint clean setup
+configure = mkdir -p $(1) && cmake -S . -B $(1) -G Ninja $(2) >$(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
+
+.PHONY: run build test bench bench-model bench-state bench-plain bench-index tsan fuzz format clean
 
 run: build
 	$(BUILD)/bin/cairn serve -m models/demo.gguf $(RUN_FLAGS)
 
-setup:
+build:
 	@tools/setup
-
-build: setup
-	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+	@$(call configure,$(BUILD),$(CMAKE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn
 
 test:
 	@tools/setup --test
 	@tools/check-tree
-	@$(MAKE) --no-print-directory build CMAKE_FLAGS="$(CMAKE_FLAGS) -DCAIRN_WERROR=ON"
-	@cmake --build $(BUILD) -j $(JOBS) --target check_binaries
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON -DCAIRN_WERROR=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target cairn check_binaries
 	cd $(BUILD) && ctest --output-on-failure --no-tests=error
 
+bench: bench-index bench-state bench-plain
+
+bench-model:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_model
+
+bench-state: bench-model
+	@cmake --build $(BUILD) -j $(JOBS) --target state_bench
+	CAIRN_BENCH_MODEL=$(BUILD)/bench/qwen35-0.8b.gguf $(BUILD)/bin/state_bench
+
+bench-plain: bench-model
+	@cmake --build $(BUILD) -j $(JOBS) --target plain llama-bench
+	bench/plain.py --bin $(BUILD)/bin --model $(BUILD)/bench/qwen35-0.8b.gguf
+
+bench-index:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target index_bench
+	$(BUILD)/bin/index_bench
+
+tsan:
+	@tools/setup --test
+	@$(call configure,$(BUILD)/tsan,-DCAIRN_WITH_LLAMA=OFF -DCAIRN_BENCH=OFF -DCAIRN_TEST_SANITIZE=thread $(CMAKE_FLAGS))
+	@cmake --build $(BUILD)/tsan -j $(JOBS) --target check_binaries
+	cd $(BUILD)/tsan && ctest --output-on-failure --no-tests=error
+
+fuzz:
+	@tools/setup --fuzz
+	@$(call configure,$(BUILD)/fuzz,-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCAIRN_FUZZ=ON -DCAIRN_BENCH=OFF \
+	  "-DCAIRN_TEST_SANITIZE=fuzzer-no-link$(comma)address" $(CMAKE_FLAGS))
+	@cmake --build $(BUILD)/fuzz -j $(JOBS) --target api_fuzz
+	cd $(BUILD)/fuzz && bin/api_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=65536
+
+comma := ,
+
+format:
+	git ls-files '*.h' '*.cc' | xargs clang-format -i
+
 clean:
-	rm -rf $(BUILD) $(BUILD).configure.log
+	rm -rf $(BUILD)

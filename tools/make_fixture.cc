@@ -1,4 +1,5 @@
 // make_fixture VOCABULARY.gguf FOLDER: writes the tiny models that tests use.
+// make_fixture VOCABULARY.gguf FOLDER qwen35-0.8b: writes the model that benches use, of a real one's shape, at Q8_0.
 //
 //     make_fixture models/demo.gguf build/fixtures
 //
@@ -151,6 +152,15 @@ Shape qwen35(const gguf_context &vocabulary) {
     return std::move(shape.number("full_attention_interval", 2).numbers("rope.dimension_sections", {6, 5, 5, 0}));
 }
 
+// Qwen3.5-0.8B, with the vocabulary that was given in place of its own.
+Shape qwen35_800m(const gguf_context &vocabulary) {
+    Shape shape(vocabulary, "qwen35");
+    shape.number("context_length", 262144).number("embedding_length", 1024).number("block_count", 24);
+    shape.number("feed_forward_length", 3584).attention(8, 2).recurrent(2048, 128, 16, 16);
+    shape.number("attention.key_length", 256).number("attention.value_length", 256).number("rope.dimension_count", 64);
+    return std::move(shape.number("full_attention_interval", 4).numbers("rope.dimension_sections", {11, 11, 10, 0}));
+}
+
 Shape nemotron_h(const gguf_context &vocabulary) {
     Shape shape(vocabulary, "nemotron_h");
     // A layer is recurrent, attention or feed-forward: M * - M *
@@ -257,7 +267,8 @@ void only_errors(ggml_log_level level, const char *text, void *) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) die("usage: make_fixture VOCABULARY.gguf FOLDER");
+    const bool bench = argc == 4 && std::string_view(argv[3]) == "qwen35-0.8b";
+    if (argc != 3 && !bench) die("usage: make_fixture VOCABULARY.gguf FOLDER [qwen35-0.8b]");
     const fs::path folder = argv[2];
     std::error_code error;
     fs::create_directories(folder, error);
@@ -266,6 +277,13 @@ int main(int argc, char **argv) {
     llama_backend_init();
     const Gguf vocabulary(gguf_init_from_file(argv[1], {.no_alloc = true, .ctx = nullptr}));
     if (!vocabulary) die(std::string("cannot read the vocabulary of ") + argv[1]);
+    if (bench) {
+        const fs::path full = folder / "qwen35-0.8b-f32.gguf";
+        write_model(qwen35_800m(*vocabulary), full);
+        write_quantised(full, folder / "qwen35-0.8b.gguf");
+        fs::remove(full);
+        return 0;
+    }
     write_model(qwen35(*vocabulary), folder / "qwen35.gguf");
     write_model(nemotron_h(*vocabulary), folder / "nemotron_h.gguf");
     write_model(qwen3(*vocabulary), folder / "qwen3.gguf");
