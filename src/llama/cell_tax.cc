@@ -14,8 +14,11 @@ namespace {
 
 constexpr TokenPos kPrompt = 64;
 constexpr TokenPos kMostParked = 4096;
-constexpr int kRepeats = 4;
-/// Less than this is within what two minima of four differ by on a busy machine.
+/// Steps timed at least and at most; within them until kEnoughSeconds have gone.
+constexpr int kLeastRepeats = 3;
+constexpr int kMostRepeats = 12;
+constexpr double kEnoughSeconds = 0.2;
+/// Less than this is within what two such minima differ by on a busy machine.
 constexpr double kLeastSlowdown = 0.05;
 
 bool decode(llama_context *context, TokenPos begin, TokenPos end) {
@@ -34,13 +37,17 @@ bool decode(llama_context *context, TokenPos begin, TokenPos end) {
     return ok;
 }
 
-/// Seconds of the quickest of some decode steps of sequence 0 from `pos` on.
-std::optional<double> step_seconds(llama_context *context, TokenPos pos) {
+/// Seconds of the quickest of some decode steps of sequence 0, which stands at `pos` and moves on.
+std::optional<double> step_seconds(llama_context *context, TokenPos &pos) {
     double best = std::numeric_limits<double>::max();
-    for (int i = 0; i < kRepeats; ++i) {
+    double total = 0;
+    for (int i = 0; i < kMostRepeats && (i < kLeastRepeats || total < kEnoughSeconds); ++i) {
         const auto begin = std::chrono::steady_clock::now();
-        if (!decode(context, pos + i, pos + i + 1)) return std::nullopt;
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        if (!decode(context, pos, pos + 1)) return std::nullopt;
+        const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        ++pos;
+        best = std::min(best, took);
+        total += took;
     }
     return best;
 }
@@ -68,10 +75,11 @@ double measure_cell_tax(llama_context *context, const StateLayout &layout, llama
     const llama_seq_id pile = sequences - 2;
     double tax = 0;
     if (decode(context, 0, kPrompt)) {
-        const auto alone = step_seconds(context, kPrompt);
+        TokenPos pos = kPrompt;
+        const auto alone = step_seconds(context, pos);
         const StateBlobs blobs(context, {layout.mode, layout.has_rows, layout.has_boundary}, scratch, sequences);
         const TokenPos parked = pile_up(context, blobs, scratch, pile);
-        const auto crowded = step_seconds(context, kPrompt + kRepeats);
+        const auto crowded = step_seconds(context, pos);
         if (alone && crowded && parked > 0) {
             const double slowdown = *crowded / *alone - 1;
             if (slowdown >= kLeastSlowdown) tax = slowdown / parked;

@@ -40,7 +40,8 @@ llama_context_params context_params(const ModelConfig &config) {
 
 class LlamaBackend final : public Backend {
 public:
-    LlamaBackend(std::unique_ptr<LoadedModel> loaded, ContextHandle context, StateLayout layout, BackendLimits limits);
+    LlamaBackend(std::unique_ptr<LoadedModel> loaded, ContextHandle context, StateLayout layout, BackendLimits limits,
+                 double parked_cell_tax);
 
     const ModelInfo &info() const override { return loaded_->info; }
     const StateLayout &layout() const override { return layout_; }
@@ -104,7 +105,7 @@ private:
     StateBlobs blobs_;
     CellLedger ledger_;
     std::vector<bool> parked_;
-    double tax_ = 0;
+    double tax_;
     llama_batch batch_;
     std::vector<std::int32_t> outputs_;  ///< batch index of each output of the last run
 
@@ -113,7 +114,7 @@ public:
 };
 
 LlamaBackend::LlamaBackend(std::unique_ptr<LoadedModel> loaded, ContextHandle context, StateLayout layout,
-                           BackendLimits limits)
+                           BackendLimits limits, double parked_cell_tax)
     : loaded_(std::move(loaded)),
       vocabulary_(loaded_->model.get()),
       context_(std::move(context)),
@@ -123,11 +124,8 @@ LlamaBackend::LlamaBackend(std::unique_ptr<LoadedModel> loaded, ContextHandle co
              limits.live_sequences + limits.parked_sequences, limits.live_sequences + limits.parked_sequences + 1),
       ledger_(limits.live_sequences, limits.parked_sequences),
       parked_(static_cast<std::size_t>(limits.parked_sequences), false),
-      batch_(llama_batch_init(limits.batch_tokens, 0, 1)) {
-    if (limits_.parked_sequences > 0) {
-        tax_ = measure_cell_tax(context_.get(), layout_, limits.live_sequences + limits.parked_sequences + 1);
-    }
-}
+      tax_(parked_cell_tax),
+      batch_(llama_batch_init(limits.batch_tokens, 0, 1)) {}
 
 Status LlamaBackend::check_batch(const Batch &batch) const {
     if (batch.empty() || std::ssize(batch) > limits_.batch_tokens) {
@@ -401,13 +399,17 @@ Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, c
     if ((*loaded)->long_rope) fingerprint.add("context", static_cast<std::int64_t>(params.n_ctx));
     layout->fingerprint = fingerprint.finish();
 
+    const double tax = sizes.measure_tax && pool.parked_sequences > 0
+                           ? measure_cell_tax(context->get(), *layout, static_cast<llama_seq_id>(params.n_seq_max))
+                           : 0;
     const auto cells = static_cast<TokenPos>(llama_n_ctx(context->get()));
     return std::make_unique<LlamaBackend>(std::move(*loaded), std::move(*context), std::move(*layout),
                                           BackendLimits{.context = std::min(pool.context, cells),
                                                         .pool_cells = cells,
                                                         .live_sequences = pool.live_sequences,
                                                         .parked_sequences = pool.parked_sequences,
-                                                        .batch_tokens = static_cast<std::int32_t>(params.n_batch)});
+                                                        .batch_tokens = static_cast<std::int32_t>(params.n_batch)},
+                                          tax);
 }
 
 }  // namespace cairn

@@ -23,6 +23,7 @@ namespace cairn {
 struct BackendSizes {
     std::size_t device_bytes = 0;       ///< for parked state: cells and boundaries
     std::int32_t parked_sequences = 0;  ///< at most; fewer where the bytes do not reach
+    bool measure_tax = true;            ///< false: parked cells count as free of charge
 };
 
 /// Called with 0 .. 1 while the weights load; returning false stops it (ErrorCode::cancelled).

@@ -1,0 +1,107 @@
+// Files that are no model, each told apart with a sentence that says what to do.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "llama/llama_backend.h"
+#include "tests/support/fixtures.h"
+
+namespace cairn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModelFile : public testing::Test {
+protected:
+    ModelFile() : path_(fs::temp_directory_path() / ("cairn-model-" + std::to_string(getpid()) + ".gguf")) {}
+    ~ModelFile() override { fs::remove(path_); }
+
+    void write(const std::string &bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+    static std::string read(const std::string &path) {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void expect_refused(const std::string &path, ErrorCode code, const std::string &words) const {
+        ModelConfig config = fixture_config("qwen3");
+        config.path = path;
+        const auto opened = open_llama_backend(config, {});
+        ASSERT_FALSE(opened.has_value());
+        EXPECT_EQ(opened.error().code, code) << opened.error().what;
+        EXPECT_NE(opened.error().what.find(words), std::string::npos) << opened.error().what;
+    }
+
+    fs::path path_;
+};
+
+TEST_F(ModelFile, ThatIsMissing) {
+    expect_refused(path_.string(), ErrorCode::model_file, "there is no model file");
+}
+
+TEST_F(ModelFile, ThatIsADirectory) {
+    expect_refused(fs::temp_directory_path().string(), ErrorCode::model_file, "is a directory");
+}
+
+TEST_F(ModelFile, ThatIsEmptyOrForeign) {
+    write("");
+    expect_refused(path_.string(), ErrorCode::model_file, "only 0 bytes");
+    write("PK\x03\x04 not a model at all");
+    expect_refused(path_.string(), ErrorCode::model_file, "is not a GGUF file");
+}
+
+TEST_F(ModelFile, ThatIsTruncatedAnywhere) {
+    const std::string whole = read(fixture_path("qwen3"));
+    for (const double share : {0.001, 0.01, 0.05, 0.5, 0.99, 0.9999}) {
+        write(whole.substr(0, static_cast<std::size_t>(share * static_cast<double>(whole.size()))));
+        ModelConfig config = fixture_config("qwen3");
+        config.path = path_.string();
+        const auto opened = open_llama_backend(config, {});
+        ASSERT_FALSE(opened.has_value()) << share;
+        EXPECT_EQ(opened.error().code, ErrorCode::model_file) << opened.error().what;
+    }
+    write(whole.substr(0, whole.size() / 2));
+    expect_refused(path_.string(), ErrorCode::model_file, "is truncated");
+}
+
+TEST_F(ModelFile, OfAnArchitectureNobodyKnows) {
+    std::string bytes = read(fixture_path("qwen3"));
+    const std::size_t at = bytes.find("general.architecture");
+    ASSERT_NE(at, std::string::npos);
+    const std::size_t value = bytes.find("qwen3", at);
+    bytes.replace(value, 5, "zwen9");
+    write(bytes);
+    expect_refused(path_.string(), ErrorCode::model_unsupported, "zwen9");
+}
+
+TEST_F(ModelFile, ThatIsWholeOpens) {
+    write(read(fixture_path("qwen3")));
+    ModelConfig config = fixture_config("qwen3");
+    config.path = path_.string();
+    EXPECT_TRUE(open_llama_backend(config, {}).has_value());
+}
+
+TEST(ModelConfigOfABackend, IsRefusedWhereItMakesNoSense) {
+    ModelConfig config = fixture_config("qwen3");
+    config.parallel = 0;
+    const auto opened = open_llama_backend(config, {});
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(LoadingAModel, ShowsProgressAndCanBeStopped) {
+    float last = 0;
+    EXPECT_TRUE(open_llama_backend(fixture_config("qwen3"), {}, [&](float done) {
+                    EXPECT_GE(done, last);
+                    last = done;
+                    return true;
+                }).has_value());
+    EXPECT_EQ(last, 1.0f);
+    const auto stopped = open_llama_backend(fixture_config("qwen3"), {}, [](float) { return false; });
+    ASSERT_FALSE(stopped.has_value());
+    EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
+}
+
+}  // namespace
+}  // namespace cairn
