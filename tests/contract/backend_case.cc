@@ -22,8 +22,8 @@ BackendCase llama_case(const std::string &fixture) {
                 ModelConfig config = fixture_config(fixture);
                 // Where K and V have one type, f16 or f32, ggml's flash attention on the CPU works in tiles of 64 cells
                 // for batches of 64 tokens and more. Then where in the pool a state lies, modulo 64, shows in the
-                // logits (up to 5e-4 of their scale in these fixtures). With two types it goes cell by cell, the place
-                // does not show, and tests can be strict. same_place_test.cc is for the types by default.
+                // logits (1.5e-3 of their scale was seen in these fixtures). With two types it goes cell by cell, the
+                // place does not show, and tests can be strict. same_place_test.cc is for the types by default.
                 config.type_v = KvType::bf16;
                 return open_llama_backend(config, fixture_sizes());
             }};

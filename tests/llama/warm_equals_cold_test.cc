@@ -53,8 +53,8 @@ protected:
         request.max_tokens = generated;
         request.ignore_eos = true;
         request.logprobs = 0;
-        // A cold run is cut where a warm one resumes.
-        request.checkpoints = {{kShared - 1, CheckpointKind::system_end}};
+        // A cold run is cut where the run behind a warm one was: before and behind the last shared token.
+        request.checkpoints = {{kShared - 1, CheckpointKind::system_end}, {kShared, CheckpointKind::last_user}};
         RequestEvents events;
         events.started = [&told](const ReuseReport &report) { told.reuse = report; };
         events.delta = [&told](std::string_view, const std::vector<TokenLogprobs> &logprobs, const Tokens &tokens) {
@@ -70,9 +70,6 @@ protected:
         while (loop_->step())
             cache_->check_invariants();
     }
-
-    /// The checkpoint behind the shared prompt lies one token early; a state that can be cut back is not bound to it.
-    TokenPos reusable() const { return backend_->layout().can_rewind ? kShared : kShared - 1; }
 
     Tokens tokens(std::uint32_t seed, TokenPos size) const {
         Tokens result;
@@ -124,7 +121,7 @@ TEST_P(WarmEqualsCold, ForTailsBehindASharedPrefix) {
         Told warm;
         ask(prompt, warm);
         run();
-        EXPECT_EQ(warm.reuse.cached_tokens, reusable()) << "tail " << tail;
+        EXPECT_EQ(warm.reuse.cached_tokens, kShared) << "tail " << tail;
         EXPECT_EQ(warm.reuse.tier, std::get<1>(GetParam()));
         expect_same(warm, cold, "tail " + std::to_string(tail));
     }
@@ -151,8 +148,8 @@ TEST_P(WarmEqualsCold, ForTwoRequestsRestoredFromOneSnapshotAtOnce) {
     ask(one, warm_one);
     ask(two, warm_two);
     run();
-    EXPECT_EQ(warm_one.reuse.cached_tokens, reusable());
-    EXPECT_EQ(warm_two.reuse.cached_tokens, reusable());
+    EXPECT_EQ(warm_one.reuse.cached_tokens, kShared);
+    EXPECT_EQ(warm_two.reuse.cached_tokens, kShared);
     expect_same(warm_one, cold_one, "first");
     expect_same(warm_two, cold_two, "second");
 }
