@@ -34,7 +34,7 @@ Command add_demo_command(CLI::App &parent) {
     CLI::App *app = parent.add_subcommand("demo", "Ask questions on a handbook, cold and warm, and compare.");
     add_options(*app, command->config, {OptionGroup::model, OptionGroup::engine});
     app->add_flag("--json", command->options.json, "One JSON document instead of a table.");
-    app->add_option("--questions", command->options.questions, "How many questions.")->check(CLI::PositiveNumber);
+    app->add_option("--questions", command->options.questions, "How many questions.");
     app->add_flag("--all", command->options.all, "Ask every question there is.");
     return {app, [command] { return demo(*command); }};
 }

@@ -86,7 +86,7 @@ constexpr Option kOptions[] = {
     {model, "--mlock", "model.use_mlock", in_model<&M::use_mlock>, "",
      "Keep the model's memory from being swapped out."},
     {model, "--swa-full", "model.swa_full", in_model<&M::swa_full>, "",
-     "Keep all cells of sliding-window layers, not only the window's: more memory, and states that can be cut back."},
+     "Keep all cells of sliding-window layers, not only the window's. Takes more memory."},
 
     {engine, "--no-cache", "engine.dynamic_batching.prefix_caching", in_batching<&B::prefix_caching>, "",
      "Keep no state between requests: each prompt is computed from its first token. In a file: true or false.",

@@ -12,7 +12,7 @@
 // Threads: everything but vocabulary() and the const facts (info, layout, limits) on one thread, the engine's.
 // Errors: Status/Result. ErrorCode::device means the computation itself failed and the sequences of that batch are
 // void; ErrorCode::capacity means the pool had no room, and nothing has changed. Anything else leaves the target
-// sequence empty, and all others as they were.
+// sequence empty, and all others as they were; a target that must be empty and is not keeps what it holds.
 // Cost: park, adopt and fork move no payload; capture and restore move bytes once.
 #pragma once
 
