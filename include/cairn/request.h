@@ -32,12 +32,13 @@ struct SamplingParams {
 
 /// A position at which the client knows that a prefix will come back.
 enum class CheckpointKind : std::uint8_t {
-    system_end,  ///< end of the system prompt
-    last_user,   ///< start of the last user message
-    prompt_end,  ///< end of the prompt, less the one token whose logits are needed
-    answer_end,  ///< end of what was generated
-    interval,    ///< every `checkpoint_interval` tokens
-    fork,        ///< where this prompt left a known path
+    system_end,     ///< end of the system prompt
+    last_user,      ///< start of the last user message
+    last_user_end,  ///< its end, where answers follow: a template may drop their reasoning at the next user message
+    prompt_end,     ///< end of the prompt, less the one token whose logits are needed
+    answer_end,     ///< end of what was generated
+    interval,       ///< every `checkpoint_interval` tokens
+    fork,           ///< where this prompt left a known path
 };
 
 [[nodiscard]] const char *name_of(CheckpointKind kind) noexcept;

@@ -86,16 +86,36 @@ struct ChatTemplate::Impl {
         return cut_of(*prefix, trimmed(system));
     }
 
-    [[nodiscard]] std::optional<std::size_t> last_user(const Rendering &rendering) const {
-        const auto &messages = rendering.input.messages;
+    /// The number of messages up to and with the last user message; 0 where there is none.
+    [[nodiscard]] static std::size_t count_to_last_user(const std::vector<ChatMessage> &messages) {
         std::size_t last = messages.size();
         while (last > 0 && messages[last - 1].role != "user")
             --last;
+        return last;
+    }
+
+    [[nodiscard]] std::optional<std::size_t> last_user(const Rendering &rendering) const {
+        const auto &messages = rendering.input.messages;
+        const std::size_t last = count_to_last_user(messages);
         if (last == 0) return std::nullopt;
         if (const auto found = find_last_user(rendering.result, markup, messages[last - 1].content)) return found;
         const auto prefix = prefix_before(rendering, rendering.input, last - 1);
         if (!prefix) return std::nullopt;
         return cut_of(*prefix, {});
+    }
+
+    /// The end of the last user message, where other messages follow it.
+    [[nodiscard]] std::optional<std::size_t> last_user_end(const Rendering &rendering) const {
+        const std::size_t last = count_to_last_user(rendering.input.messages);
+        if (last == 0 || last == rendering.input.messages.size()) return std::nullopt;
+        ChatInput input = rendering.input;
+        input.messages.resize(last);
+        input.add_generation_prompt = false;
+        const auto text = render_with(rendering.guard, input);
+        if (!text) return std::nullopt;
+        const std::string prefix = rendering.guard.unwrap(*text).text;
+        if (!rendering.result.text.starts_with(prefix)) return std::nullopt;
+        return stable_cut(prefix, prefix.size());
     }
 
     [[nodiscard]] Status add_checkpoint(ChatPrompt &prompt, CheckpointKind kind, std::optional<std::size_t> offset,
@@ -137,6 +157,7 @@ Result<ChatPrompt> ChatTemplate::render(const ChatInput &input) const {
     const std::pair<CheckpointKind, std::optional<std::size_t>> cuts[] = {
         {CheckpointKind::system_end, impl_->system_end(*rendering)},
         {CheckpointKind::last_user, impl_->last_user(*rendering)},
+        {CheckpointKind::last_user_end, impl_->last_user_end(*rendering)},
     };
     for (const auto &[kind, offset] : cuts) {
         if (auto status = impl_->add_checkpoint(prompt, kind, offset, *tokenized, rendering->result); !status) {

@@ -41,7 +41,7 @@ struct ChatTool {
 
 struct ChatPrompt {
     Tokens tokens;
-    std::vector<CheckpointHint> checkpoints;  ///< system_end and last_user, where the prompt has them
+    std::vector<CheckpointHint> checkpoints;  ///< system_end, last_user, last_user_end, where the prompt has them
 };
 
 struct ChatInput {

@@ -46,10 +46,11 @@ std::vector<std::string> Composition::summary(const Config &config) const {
     std::vector<std::string> lines;
     lines.push_back(fmt::format("model    {} ({}, {})", model.name, model.description, mebibytes(model.file_bytes)));
     lines.push_back(fmt::format("context  {} tokens a sequence, {} sequences at once, pool of {} cells", limits.context,
-                                limits.live_sequences, limits.pool_cells));
-    if (limits.live_sequences < config.model.parallel) {
-        lines.push_back(fmt::format("         {} sequences were asked for: the backend has no more than {}",
-                                    config.model.parallel, limits.live_sequences));
+                                engine->stats().live_sequences, limits.pool_cells));
+    if (engine->stats().live_sequences < config.model.parallel) {
+        lines.push_back(
+            fmt::format("         {} sequences were asked for: the backend has {}, and max_batch_size allows {}",
+                        config.model.parallel, limits.live_sequences, engine->stats().live_sequences));
     }
     if (config.model.context == 0 && limits.context < model.trained_context) {
         lines.push_back(fmt::format("         the model was trained for {} tokens: -c sets more, if memory allows",

@@ -25,9 +25,10 @@ const char *look_up(const std::array<Name<Enum>, N> &table, Enum value) noexcept
 }  // namespace
 
 const char *name_of(CheckpointKind kind) noexcept {
-    static const std::array<Name<CheckpointKind>, 6> table{{
+    static const std::array<Name<CheckpointKind>, 7> table{{
         {CheckpointKind::system_end, "system_end"},
         {CheckpointKind::last_user, "last_user"},
+        {CheckpointKind::last_user_end, "last_user_end"},
         {CheckpointKind::prompt_end, "prompt_end"},
         {CheckpointKind::answer_end, "answer_end"},
         {CheckpointKind::interval, "interval"},

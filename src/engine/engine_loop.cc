@@ -11,8 +11,13 @@ namespace cairn {
 
 namespace {
 
-/// Cells a request wants behind its prompt before it is let in: enough not to be preempted at once.
+/// Cells a request wants behind its tokens before it is let in: enough not to be preempted at once.
 constexpr TokenPos kRoomToGenerate = 64;
+
+TokenPos cells_wanted(const ActiveRequest &request) {
+    const TokenPos left = request.request.max_tokens.value_or(kRoomToGenerate) - request.generated();
+    return request.size() + std::clamp<TokenPos>(left, 0, kRoomToGenerate);
+}
 
 std::vector<std::pair<Token, float>> bias_against_ends(const Vocabulary &vocabulary) {
     std::vector<std::pair<Token, float>> bias;
@@ -53,8 +58,10 @@ void EngineLoop::add(RequestId id, Request request, RequestEvents events) {
 
 bool EngineLoop::has_room_for(const ActiveRequest &request) const {
     if (running_.empty()) return true;  // whatever is parked goes, and a prompt that fits the context fits the pool
-    const TokenPos wanted =
-        request.size() + std::min(kRoomToGenerate, request.request.max_tokens.value_or(kRoomToGenerate));
+    // What the running ones will still take counts as taken, or all would be let in and then push each other out.
+    TokenPos wanted = cells_wanted(request);
+    for (const ActiveRequest &other : running_)
+        wanted += cells_wanted(other) - other.computed;
     return backend_.cells_used() - backend_.cells_only_parked() + wanted <= backend_.limits().pool_cells;
 }
 
@@ -259,7 +266,10 @@ void EngineLoop::publish(ActiveRequest &request, CheckpointKind kind) {
 
 void EngineLoop::finish(ActiveRequest &request, FinishReason reason) {
     request.emit(request.text.finish());
-    publish(request, request.generated() > 0 ? CheckpointKind::answer_end : CheckpointKind::interval);
+    // An answer of one token adds nothing to the checkpoint before the prompt's last token: that one was never
+    // computed.
+    if (request.computed > request.prompt_size()) publish(request, CheckpointKind::answer_end);
+    if (reason == FinishReason::cancelled) publish(request, CheckpointKind::interval);
     const double now = env_.now_s();
     const double first = request.first_token_s.value_or(now);
     request.timings.prefill_s = first - request.admitted_s;

@@ -14,12 +14,13 @@ int rank_of(CheckpointKind kind) {
     switch (kind) {
         case CheckpointKind::system_end: return 0;
         case CheckpointKind::last_user: return 1;
-        case CheckpointKind::prompt_end: return 2;
-        case CheckpointKind::answer_end: return 3;
-        case CheckpointKind::fork: return 4;
-        case CheckpointKind::interval: return 5;
+        case CheckpointKind::last_user_end: return 2;
+        case CheckpointKind::prompt_end: return 3;
+        case CheckpointKind::answer_end: return 4;
+        case CheckpointKind::fork: return 5;
+        case CheckpointKind::interval: return 6;
     }
-    return 6;
+    return 7;
 }
 
 class Plan {
