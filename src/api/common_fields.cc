@@ -78,6 +78,8 @@ std::optional<TokenPos> read_max_tokens(FieldReader &fields) {
     return result;
 }
 
+constexpr std::size_t kMostStopBytes = 1024;
+
 std::vector<std::string> read_stop(FieldReader &fields) {
     const Json *stop = fields.any("stop");
     std::vector<std::string> result;
@@ -91,6 +93,10 @@ std::vector<std::string> read_stop(FieldReader &fields) {
         if (!text.get_ref<const std::string &>().empty()) result.push_back(text.get<std::string>());
     }
     if (result.size() > 64) fields.must_be("stop", "an array of at most 64 strings");
+    // Each choice has a copy of its own.
+    for (const std::string &text : result) {
+        if (text.size() > kMostStopBytes) fields.must_be("stop", "strings of at most 1024 bytes");
+    }
     return result;
 }
 

@@ -79,14 +79,19 @@ Command add_run_command(CLI::App &parent) {
     app->add_option("--system-prompt", options->system, "What the system says before.");
     app->add_flag("--raw", options->raw, "Take the prompt as it is, without the chat template.");
     app->add_flag("--quiet", options->quiet, "Print the answer only.");
-    app->add_option("-n,--predict", options->predict, "Most tokens of the answer; -1: until the model ends.");
+    app->add_option("-n,--predict", options->predict, "Most tokens of the answer; -1: until the model ends.")
+        ->check(CLI::Range(-1, 1 << 30));
     app->add_option("--temp", options->sampling.temperature, "Temperature; 0: the most likely token always.")
-        ->check(CLI::NonNegativeNumber);
-    app->add_option("--top-k", options->sampling.top_k, "Sample from the k most likely tokens; 0: off.");
-    app->add_option("--top-p", options->sampling.top_p, "Sample from the smallest set of this probability; 1: off.");
+        ->check(CLI::Range(0.0, 100.0));
+    app->add_option("--top-k", options->sampling.top_k, "Sample from the k most likely tokens; 0: off.")
+        ->check(CLI::Range(0, 1 << 30));
+    app->add_option("--top-p", options->sampling.top_p, "Sample from the smallest set of this probability; 1: off.")
+        ->check(CLI::Range(0.0, 1.0));
     app->add_option("--min-p", options->sampling.min_p,
-                    "Leave out tokens less likely than this share of the best; 0: off.");
-    app->add_option("-s,--seed", options->seed, "Seed of the sampling; -1: a new one each time.");
+                    "Leave out tokens less likely than this share of the best; 0: off.")
+        ->check(CLI::Range(0.0, 1.0));
+    app->add_option("-s,--seed", options->seed, "Seed of the sampling; -1: a new one each time.")
+        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{0xffffffff}));
     return {app, [options] { return run(*options); }};
 }
 

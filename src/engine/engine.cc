@@ -16,7 +16,7 @@ namespace cairn {
 namespace {
 
 /// Waiting requests beyond this are refused: they would only time out in the queue.
-constexpr std::size_t kMostWaiting = 1024;
+constexpr std::size_t kMostWaiting = 4096;
 
 EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &limits) {
     EngineLoopConfig loop;

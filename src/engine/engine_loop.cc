@@ -66,6 +66,8 @@ bool EngineLoop::has_room_for(const ActiveRequest &request) const {
 }
 
 void EngineLoop::admit() {
+    // What was just preempted would be let in again at once, and pushed out again: first a step must have run.
+    if (preempted_ && !running_.empty()) return;
     while (!waiting_.empty() && !free_sequences_.empty() && has_room_for(waiting_.front())) {
         running_.splice(running_.end(), waiting_, waiting_.begin());
         ActiveRequest &request = running_.back();
@@ -163,6 +165,7 @@ bool EngineLoop::step() {
     const auto plan = plan_step(facts, config_.most_scheduled_tokens);
     const Status ran = run_plan(plan, requests);
     if (ran) {
+        preempted_ = false;
         commit(plan, requests);
     } else if (ran.error().code != ErrorCode::capacity) {
         std::vector<ActiveRequest *> hit;
@@ -208,6 +211,7 @@ bool EngineLoop::make_room(TokenPos tokens) {
 
 void EngineLoop::preempt_youngest() {
     metrics_.add(Metric::preemptions_total);
+    preempted_ = true;
     ActiveRequest &request = running_.back();
     publish(request, CheckpointKind::interval);
     backend_.clear(request.seq);

@@ -21,6 +21,9 @@ namespace cairn {
 
 namespace {
 
+/// Tokens that a context must take at once, whatever the user asked for: cell_tax.h prefills that many.
+constexpr std::int32_t kLeastBatch = 64;
+
 llama_context_params context_params(const ModelConfig &config) {
     llama_context_params params = llama_context_default_params();
     const auto cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()));
@@ -386,6 +389,9 @@ Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, c
                                      .keep_context = (*loaded)->long_rope});
     params.n_ctx = static_cast<std::uint32_t>(pool.cells);
     params.n_seq_max = static_cast<std::uint32_t>(pool.live_sequences + pool.parked_sequences + 1);
+    // No step is wider than the pool, and the measurement at load wants some tokens at once.
+    params.n_batch = static_cast<std::uint32_t>(std::max(kLeastBatch, std::min(config.batch, pool.cells)));
+    params.n_ubatch = std::min(params.n_ubatch, params.n_batch);
     params.n_outputs_max = params.n_seq_max;  // one per sequence: libllama wants no less
     auto context = make_context(**loaded, params, config);
     if (!context) return fail(context.error());
@@ -408,7 +414,7 @@ Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, c
                                                         .pool_cells = cells,
                                                         .live_sequences = pool.live_sequences,
                                                         .parked_sequences = pool.parked_sequences,
-                                                        .batch_tokens = static_cast<std::int32_t>(params.n_batch)},
+                                                        .batch_tokens = std::min(config.batch, pool.cells)},
                                           tax);
 }
 

@@ -25,7 +25,8 @@ SamplerHandle make_chain(TokenPos vocabulary_size, TokenPos context, const Sampl
         add(llama_sampler_init_logit_bias(vocabulary_size, static_cast<std::int32_t>(biases.size()), biases.data()));
     }
     if (has_penalties(params)) {
-        const int last_n = params.penalty_last_n < 0 ? context : params.penalty_last_n;
+        // The sampler allocates all it is asked to look back on; there is never more than the context.
+        const int last_n = params.penalty_last_n < 0 ? context : std::min<int>(params.penalty_last_n, context);
         add(llama_sampler_init_penalties(vocabulary_size, last_n, params.repetition_penalty, params.frequency_penalty,
                                          params.presence_penalty));
     }
@@ -37,7 +38,9 @@ SamplerHandle make_chain(TokenPos vocabulary_size, TokenPos context, const Sampl
     if (params.top_p < 1.0f) add(llama_sampler_init_top_p(params.top_p, 1));
     if (params.min_p > 0.0f) add(llama_sampler_init_min_p(params.min_p, 1));
     add(llama_sampler_init_temp(params.temperature));
-    add(llama_sampler_init_dist(params.seed.value_or(LLAMA_DEFAULT_SEED)));
+    // libllama takes its default seed for "any": a user who gave this very number wants the same answer each time.
+    const std::uint32_t seed = params.seed.value_or(0);
+    add(llama_sampler_init_dist(seed == LLAMA_DEFAULT_SEED ? LLAMA_DEFAULT_SEED - 1 : seed));
     return chain;
 }
 

@@ -9,6 +9,7 @@ namespace cairn {
 namespace {
 
 constexpr TokenPos kLeastContext = 4096;
+constexpr TokenPos kCellsPadding = 256;  ///< libllama's, and its least pool
 
 std::int32_t parked_sequences(const PoolFacts &facts) {
     const std::int32_t room = std::max(0, facts.most_sequences - facts.live_sequences - 1);
@@ -31,7 +32,7 @@ PoolSize size_pool(const PoolFacts &facts) {
             size.context /= 2;
         }
     }
-    size.cells = size.context;
+    size.cells = (size.context - 1) / kCellsPadding * kCellsPadding + kCellsPadding;
     if (size.parked_sequences > 0 && !facts.keep_context && facts.row_bytes > 0) {
         const std::size_t boundaries = static_cast<std::size_t>(size.parked_sequences) * facts.boundary_bytes;
         const std::size_t cells = (facts.device_bytes - std::min(facts.device_bytes, boundaries)) / facts.row_bytes;

@@ -108,9 +108,7 @@ private:
 Session::Session(ServerContext &context, tcp::socket socket)
     : context_(context),
       connection_(std::move(socket), context.limits),
-      news_(connection_.strand(), asio::steady_timer::time_point::max()) {
-    context_.sessions.add(this);
-}
+      news_(connection_.strand(), asio::steady_timer::time_point::max()) {}
 
 Session::~Session() {
     context_.sessions.remove(this);
@@ -125,6 +123,8 @@ void Session::refuse() {
 }
 
 void Session::spawn(asio::awaitable<void> (Session::*work)()) {
+    // Not in the constructor: the set hands out shared ownership, which begins behind it.
+    context_.sessions.add(this);
     asio::co_spawn(
         connection_.strand(), [self = shared_from_this(), work] { return (self.get()->*work)(); },
         [self = shared_from_this()](std::exception_ptr failure) {

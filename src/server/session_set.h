@@ -1,6 +1,6 @@
 // SessionSet: the connections that are open now.
 //
-// It owns none of them: a connection is in the set from its construction to its destruction.
+// It owns none of them: a connection is in the set from its start to its destruction.
 // Threads: any.
 #pragma once
 

@@ -91,6 +91,7 @@ TEST_P(BothEndpoints, FieldsReachTheRequest) {
     EXPECT_EQ(request(R"("max_tokens": 5, "max_completion_tokens": 6)").max_tokens, 6);
     EXPECT_TRUE(request(R"("ignore_eos": true)").ignore_eos);
     EXPECT_FALSE(request(R"("cache_prompt": false)").cache);
+    EXPECT_EQ(request(R"("stop": ")" + std::string(1024, 'x') + "\"").stop.front().size(), 1024u);
     EXPECT_EQ(request(R"("stop": "END")").stop, (std::vector<std::string>{"END"}));
     EXPECT_EQ(request(R"("stop": ["a", "", "b"])").stop, (std::vector<std::string>{"a", "b"}));
     EXPECT_TRUE(call(R"("stream": true)").stream);
@@ -225,6 +226,9 @@ TEST_P(BothEndpoints, BadBodiesAreExplained) {
     EXPECT_EQ(refused(" \n"), "The body is empty: send a JSON object");
     EXPECT_EQ(refused("[]"), "The body must be a JSON object");
     EXPECT_EQ(refused("5"), "The body must be a JSON object");
+    EXPECT_EQ(refused(R"({"prompt": "a", "messages": [{"role": "user", "content": "a"}], "stop": ")" +
+                      std::string(1025, 'x') + "\"}"),
+              "'stop' must be strings of at most 1024 bytes");
     EXPECT_NE(refused("{\"prompt\": ").find("The body is not valid JSON: parse error at line 1, column 12"),
               std::string::npos);
     EXPECT_NE(refused("{\"temperature\": NaN}").find("The body is not valid JSON"), std::string::npos);

@@ -128,6 +128,24 @@ TEST_P(EngineLoopOnEveryFamily, PreemptsInsteadOfFailingWhenThePoolIsFull) {
     EXPECT_EQ(rig.metrics.value(Metric::preemptions_total) > 0, takes_cells);
 }
 
+/// Several prompts that each fit, and do not together: none may be let in only to push another out, for ever.
+TEST_P(EngineLoopOnEveryFamily, FinishesPromptsThatDoNotFitThePoolTogether) {
+    for (const bool cache : {true, false}) {
+        auto small = options();
+        small.cache = cache;
+        small.sim.pool_cells = 640;
+        small.sim.context = 512;
+        LoopRig rig(small);
+        std::vector<Answer *> answers;
+        for (std::uint32_t i = 0; i < 8; ++i)
+            answers.push_back(&rig.ask(tokens_of(i, 250), 150));
+        rig.run(20000);
+        for (std::uint32_t i = 0; i < 8; ++i)
+            EXPECT_EQ(answers[i]->tokens, rig.expected(tokens_of(i, 250), 150)) << i;
+        EXPECT_LE(rig.metrics.value(Metric::preemptions_total), 16);
+    }
+}
+
 TEST(EngineLoop, LeavesBystandersAloneWhenARequestIsCancelled) {
     LoopRig rig({});
     const Tokens one = tokens_of(1, 50);

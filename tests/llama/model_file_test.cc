@@ -90,6 +90,44 @@ TEST(ModelConfigOfABackend, IsRefusedWhereItMakesNoSense) {
     EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
 }
 
+TEST(ModelConfigOfABackend, MayBeAsSmallOrAsWideAsAUserLikes) {
+    for (const auto &[context, batch] : {std::pair{1, 512}, {2, 1}, {16, 2}, {512, 1}, {512, 2147483647}}) {
+        ModelConfig config = fixture_config("qwen35");
+        config.context = context;
+        config.batch = batch;
+        BackendSizes sizes = fixture_sizes();
+        sizes.measure_tax = true;
+        const auto opened = open_llama_backend(config, sizes);
+        ASSERT_TRUE(opened.has_value()) << opened.error().what;
+        EXPECT_LE((*opened)->limits().batch_tokens, batch);
+        EXPECT_EQ((*opened)->limits().context, context);
+    }
+}
+
+TEST(SamplersOfABackend, TakeWhatAUserMayAskFor) {
+    const auto backend = open_llama_backend(fixture_config("qwen35"), fixture_sizes());
+    ASSERT_TRUE(backend.has_value());
+    const auto size = static_cast<std::size_t>((*backend)->vocabulary().size());
+    std::vector<float> logits(size);
+    for (std::size_t i = 0; i < size; ++i)
+        logits[i] = static_cast<float>(i % 7);
+    SamplingParams params;
+    params.penalty_last_n = 2147483647;  // more than there is memory for: the context is what there is to look back on
+    params.repetition_penalty = 1.5f;
+    params.seed = 0xffffffff;  // libllama's word for "any seed"
+    std::vector<Token> first;
+    for (int round = 0; round < 3; ++round) {
+        const auto sampler = (*backend)->make_sampler(params);
+        std::vector<Token> drawn;
+        for (int i = 0; i < 8; ++i) {
+            drawn.push_back(sampler->sample(logits));
+            sampler->accept(drawn.back());
+        }
+        if (round == 0) first = drawn;
+        EXPECT_EQ(drawn, first);
+    }
+}
+
 TEST(LoadingAModel, ShowsProgressAndCanBeStopped) {
     float last = 0;
     EXPECT_TRUE(open_llama_backend(fixture_config("qwen3"), {}, [&](float done) {

@@ -50,6 +50,16 @@ TEST(PoolSize, HalvesAContextThatWasNotAskedForUntilItFits) {
     EXPECT_EQ(size_pool(small).context, 32768) << "what was asked for is not second-guessed";
 }
 
+TEST(PoolSize, IsNeverSmallerThanLibllamaMakesIt) {
+    PoolFacts tiny = facts();
+    tiny.asked_context = 1;
+    tiny.device_bytes = 0;
+    EXPECT_EQ(size_pool(tiny).context, 1);
+    EXPECT_EQ(size_pool(tiny).cells, 256);
+    tiny.asked_context = 257;
+    EXPECT_EQ(size_pool(tiny).cells, 512);
+}
+
 TEST(PoolSize, LeavesTheContextAloneWhereTheModelComputesByIt) {
     PoolFacts fixed = facts();
     fixed.keep_context = true;

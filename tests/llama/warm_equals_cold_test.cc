@@ -83,11 +83,11 @@ protected:
         return result;
     }
 
-    static void expect_same(const Told &warm, const Told &cold, const std::string &what) {
+    static void expect_same(const Told &warm, const Told &cold, const std::string &what, float tolerance = 1e-5f) {
         EXPECT_EQ(warm.tokens, cold.tokens) << what;
         ASSERT_EQ(warm.logprobs.size(), cold.logprobs.size()) << what;
         for (std::size_t i = 0; i < warm.logprobs.size(); ++i) {
-            EXPECT_NEAR(warm.logprobs[i], cold.logprobs[i], 1e-5) << what << ", token " << i;
+            EXPECT_NEAR(warm.logprobs[i], cold.logprobs[i], tolerance) << what << ", token " << i;
         }
     }
 
@@ -152,8 +152,9 @@ TEST_P(WarmEqualsCold, ForTwoRequestsRestoredFromOneSnapshotAtOnce) {
     run();
     EXPECT_EQ(warm_one.reuse.cached_tokens, kShared - 1);
     EXPECT_EQ(warm_two.reuse.cached_tokens, kShared - 1);
-    expect_same(warm_one, cold_one, "first");
-    expect_same(warm_two, cold_two, "second");
+    // Two in a batch are added up in another order than one: digits, not answers.
+    expect_same(warm_one, cold_one, "first", 2e-3f);
+    expect_same(warm_two, cold_two, "second", 2e-3f);
 }
 
 }  // namespace
