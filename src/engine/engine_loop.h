@@ -81,7 +81,7 @@ private:
     RequestList waiting_;
     RequestList running_;  ///< in order of arrival
     std::vector<SeqId> free_sequences_;
-    bool preempted_ = false;  ///< a request was, and no step has run since
+    bool preempted_ = false;       ///< a request was, and no step has run since
     std::vector<RequestId> gone_;  ///< ended within this step, to be taken out of the lists
 };
 

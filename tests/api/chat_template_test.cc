@@ -325,7 +325,8 @@ TEST(ChatTemplate, ATurnThatDropsReasoningSharesThePromptUpToLastUser) {
         std::mismatch(before.tokens.begin(), before.tokens.end(), after.tokens.begin(), after.tokens.end());
     // The reasoning is gone, and the user message in front of it is still there: that far the state can be used again.
     EXPECT_EQ(text_before(vocabulary, before, CheckpointKind::last_user_end),
-              "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nq<|im_end|>");
+              "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\n")
+        << "in front of its last word";
     EXPECT_GE(shared.first - before.tokens.begin(), *checkpoint(before, CheckpointKind::last_user_end));
     EXPECT_FALSE(checkpoint(after, CheckpointKind::last_user_end)) << "nothing follows the last user message";
     EXPECT_EQ(vocabulary.text(after.tokens).find("need f"), std::string::npos);
