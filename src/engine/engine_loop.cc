@@ -270,21 +270,22 @@ void EngineLoop::publish(ActiveRequest &request, CheckpointKind kind) {
 
 void EngineLoop::finish(ActiveRequest &request, FinishReason reason) {
     request.emit(request.text.finish());
-    // An answer of one token adds nothing to the checkpoint before the prompt's last token: that one was never
-    // computed.
-    if (request.computed > request.prompt_size()) publish(request, CheckpointKind::answer_end);
-    if (reason == FinishReason::cancelled) publish(request, CheckpointKind::interval);
     const double now = env_.now_s();
     const double first = request.first_token_s.value_or(now);
     request.timings.prefill_s = first - request.admitted_s;
     request.timings.decode_s = now - first;
     metrics_.add(Metric::completion_tokens_total, request.generated());
     metrics_.add(Metric::requests_total, 1, name_of(reason));
-    leave(request);
+    // The client hears of the end before its state is kept: keeping may copy, and nobody should wait for that.
     if (request.events.finished) {
         request.events.finished(reason, {request.prompt_size(), request.generated(), request.reuse.cached_tokens},
                                 request.timings);
     }
+    // An answer of one token adds nothing to the checkpoint before the prompt's last token: that one was never
+    // computed.
+    if (request.computed > request.prompt_size()) publish(request, CheckpointKind::answer_end);
+    if (reason == FinishReason::cancelled) publish(request, CheckpointKind::interval);
+    leave(request);
 }
 
 void EngineLoop::fail_request(ActiveRequest &request, const Error &error) {
