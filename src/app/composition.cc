@@ -43,14 +43,15 @@ std::vector<std::string> Composition::summary(const Config &config) const {
     const ModelInfo &model = engine->model();
     const BackendLimits &limits = engine->limits();
     const StateLayout &layout = engine->layout();
+    const std::int32_t at_once = engine->stats().live_sequences;
     std::vector<std::string> lines;
     lines.push_back(fmt::format("model    {} ({}, {})", model.name, model.description, mebibytes(model.file_bytes)));
     lines.push_back(fmt::format("context  {} tokens a sequence, {} sequences at once, pool of {} cells", limits.context,
-                                engine->stats().live_sequences, limits.pool_cells));
-    if (engine->stats().live_sequences < config.model.parallel) {
+                                at_once, limits.pool_cells));
+    if (at_once < config.model.parallel) {
         lines.push_back(
             fmt::format("         {} sequences were asked for: the backend has {}, and max_batch_size allows {}",
-                        config.model.parallel, limits.live_sequences, engine->stats().live_sequences));
+                        config.model.parallel, limits.live_sequences, at_once));
     }
     if (config.model.context == 0 && limits.context < model.trained_context) {
         lines.push_back(fmt::format("         the model was trained for {} tokens: -c sets more, if memory allows",

@@ -94,7 +94,7 @@ void EngineLoop::look_up(ActiveRequest &request) {
     request.computed = request.published = 0;
     ReuseReport report{request.prompt_size(), 0, std::nullopt, MissReason::disabled, 0};
     std::optional<TokenPos> fork;
-    if (cache_ != nullptr && request.request.cache) {
+    if (caches(request)) {
         // The last token is computed whatever is cached: its logits are what comes next.
         Lookup lookup = cache_->find(request.request.tenant, request.tokens, request.size() - 1);
         const TokenPos depth = lookup.depth;
@@ -116,17 +116,18 @@ void EngineLoop::look_up(ActiveRequest &request) {
     request.timings.restore_s += env_.now_s() - request.admitted_s;
     if (!request.started) {
         request.reuse = report;
-        count_reuse(request, report.tier);
+        count_reuse(request);
     }
     request.checkpoints.clear();
-    if (cache_ != nullptr && request.request.cache) {
+    if (caches(request)) {
         request.checkpoints = plan_checkpoints(request.prompt_size(), request.request.checkpoints,
                                                config_.checkpoint_interval, fork, request.computed);
     }
 }
 
-void EngineLoop::count_reuse(const ActiveRequest &request, std::optional<Tier> tier) {
+void EngineLoop::count_reuse(const ActiveRequest &request) {
     metrics_.add(Metric::prompt_tokens_total, request.prompt_size());
+    const std::optional<Tier> tier = request.reuse.tier;
     if (tier) metrics_.add(Metric::cached_tokens_total, request.reuse.cached_tokens, name_of(*tier));
     // The cache counts the shortfalls of its own lookups; those that never ask it are counted here.
     if (request.reuse.reason == MissReason::disabled) {
@@ -261,7 +262,7 @@ void EngineLoop::commit_token(ActiveRequest &request, std::span<const float> log
 }
 
 void EngineLoop::publish(ActiveRequest &request, CheckpointKind kind) {
-    if (cache_ == nullptr || !request.request.cache || request.computed <= request.published) return;
+    if (!caches(request) || request.computed <= request.published) return;
     request.published = request.computed;
     cache_->publish(request.request.tenant, request.prefix(request.computed), request.seq, kind);
 }

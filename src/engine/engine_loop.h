@@ -53,6 +53,7 @@ private:
     using RequestList = std::list<ActiveRequest>;
 
     void admit();
+    [[nodiscard]] bool caches(const ActiveRequest &request) const { return cache_ != nullptr && request.request.cache; }
     [[nodiscard]] bool has_room_for(const ActiveRequest &request) const;
     void start(ActiveRequest &request);
     void look_up(ActiveRequest &request);
@@ -69,7 +70,7 @@ private:
     void fail_all(const std::vector<ActiveRequest *> &requests, const Error &error);
     void leave(ActiveRequest &request);
     void erase_gone();
-    void count_reuse(const ActiveRequest &request, std::optional<Tier> tier);
+    void count_reuse(const ActiveRequest &request);
     void update_gauges();
 
     Backend &backend_;
