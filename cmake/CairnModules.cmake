@@ -44,7 +44,7 @@ endfunction()
 
 cairn_module_library(cairn_core
   MODULES base env config metrics state model index store policy cache spec engine
-  LINK fmt::fmt spdlog::spdlog prometheus-cpp::core ${CAIRN_XXHASH})
+  LINK fmt::fmt spdlog::spdlog prometheus-cpp::core ${CAIRN_XXHASH} ${CAIRN_SQLITE})
 cairn_module_library(cairn_sim MODULES sim LINK_CAIRN cairn_core)
 
 if(CAIRN_WITH_LLAMA)

@@ -68,6 +68,7 @@ enum class MissReason : std::uint8_t {
     diverged,        ///< the prompt differs from everything cached from `first_difference` on
     no_checkpoint,   ///< tokens match further than the deepest checkpoint at or before them
     evicted,         ///< a checkpoint was there and its state has been evicted
+    slower_to_load,  ///< the state is on disk, and reading it takes longer than computing it, as measured
     restore_failed,  ///< the state was found and could not be restored: computed cold
 };
 

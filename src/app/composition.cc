@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "app/machine.h"
 #include "cache/prefix_cache.h"
 
 namespace cairn {
@@ -27,6 +28,34 @@ Result<std::string> chat_template_source(const ModelConfig &config, const ModelI
                     std::strerror(errno));
     }
     return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// Left free on the file system of the cache directory: others need it more than state that can be made again.
+std::uint64_t free_space_to_leave(const SpaceInfo &space) {
+    return std::clamp<std::uint64_t>(space.total / 20, 1_GiB, 16_GiB);
+}
+
+/// Null where the policy wants no disk tier, or where it is not required and cannot be had.
+Result<std::unique_ptr<DiskTier>> open_disk(Composition &graph, const DiskOpening &opening) {
+    const SnapshotPolicy &policy = graph.policy;
+    if (!policy.enabled || policy.disk_bytes == 0) return nullptr;
+    if (policy.disk_path.empty()) {
+        return fail(ErrorCode::invalid_argument,
+                    "state is to be kept on disk (--cache-disk), and nothing says where: "
+                    "name a directory with --cache-dir");
+    }
+    FileSystem &files = graph.env.files();
+    auto directory = CacheDirectory::open(files, policy.disk_path, opening.holder);
+    if (!directory) {
+        if (opening.required) return fail(directory.error());
+        graph.notes.push_back("no state is kept on disk: " + directory.error().what);
+        return nullptr;
+    }
+    const auto space = files.space(policy.disk_path);
+    if (!space) return fail(space.error());
+    graph.notes.insert(graph.notes.end(), directory->notes.begin(), directory->notes.end());
+    return std::make_unique<DiskTier>(std::move(*directory), DiskLimits{policy.disk_bytes, free_space_to_leave(*space)},
+                                      graph.env, graph.metrics);
 }
 
 std::string mebibytes(std::size_t bytes) {
@@ -68,11 +97,20 @@ std::vector<std::string> Composition::summary(const Config &config) const {
             fmt::format("cache    device {} in at most {} snapshots (tax of 1,000 parked cells: {:.1f} %), RAM {}",
                         mebibytes(policy.device_bytes), std::min(policy.max_device_snapshots, limits.parked_sequences),
                         parked_cell_tax * 1e5, mebibytes(policy.ram_bytes)));
+        if (policy.disk_bytes > 0) {
+            const EngineStats stats = engine->stats();
+            lines.push_back(fmt::format("         disk {} in {}, {} there already ({} snapshots of this model)",
+                                        mebibytes(policy.disk_bytes), policy.disk_path, mebibytes(stats.disk_bytes),
+                                        stats.snapshots));
+        }
     }
+    for (const std::string &note : notes)
+        lines.push_back("note     " + note);
     return lines;
 }
 
-Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadProgress &progress) {
+Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadProgress &progress,
+                                             const DiskOpening &disk) {
     // What the model is like is known only after it is open, and that decides but whether the cache is on.
     const SnapshotPolicy wanted = SnapshotPolicy::resolve(config.engine.dynamic_batching, {});
     auto backend = open_llama_backend(
@@ -100,7 +138,10 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
 
     std::unique_ptr<PrefixCache> cache;
     if (graph->policy.enabled) {
-        cache = std::make_unique<PrefixCache>(**backend, graph->policy, graph->env, graph->metrics);
+        auto tier = open_disk(*graph, disk);
+        if (!tier) return fail(tier.error());
+        if (*tier == nullptr) graph->policy.disk_bytes = 0;
+        cache = std::make_unique<PrefixCache>(**backend, graph->policy, graph->env, graph->metrics, std::move(*tier));
     }
     graph->engine = std::make_unique<Engine>(EngineDependencies{.backend = std::move(*backend),
                                                                 .cache = std::move(cache),

@@ -29,6 +29,7 @@ struct Composition {
     Metrics metrics;
     SnapshotPolicy policy;
     double parked_cell_tax = 0;
+    std::vector<std::string> notes;  ///< what was found at start and is worth a line in the log
     std::unique_ptr<Engine> engine;
     std::unique_ptr<ChatTemplate> chat_template;
 
@@ -37,6 +38,13 @@ struct Composition {
     [[nodiscard]] std::vector<std::string> summary(const Config &config) const;
 };
 
-[[nodiscard]] Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadProgress &progress);
+/// How the cache directory is treated.
+struct DiskOpening {
+    std::string holder;     ///< who locks it, for others: "pid 71, cairn serve -m model.gguf"
+    bool required = false;  ///< the user named it: an error where it cannot be used. false: a note, and no disk tier
+};
+
+[[nodiscard]] Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadProgress &progress,
+                                                           const DiskOpening &disk = {});
 
 }  // namespace cairn

@@ -21,7 +21,9 @@ struct DemoCommand {
 int demo(DemoCommand command) {
     command.options.demo_model = command.config.model.path.empty();
     if (command.options.demo_model) command.config.model.path = CAIRN_DEMO_MODEL;
-    apply_serve_defaults(command.config, machine_facts());
+    MachineFacts machine = machine_facts();
+    machine.cache_directory.clear();  // the cold half must be cold
+    apply_serve_defaults(command.config, machine);
     auto graph = compose(command.config, show_load_progress(command.config.model.path, command.options.json));
     if (!graph) return report(graph.error());
     return run_demo(command.options, *(*graph)->engine, *(*graph)->chat_template, (*graph)->env, std::cout, std::cerr);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 
 namespace cairn {
@@ -22,11 +23,38 @@ std::size_t control_group_limit(std::size_t otherwise) {
 
 }  // namespace
 
-MachineFacts machine_facts() {
+std::string default_cache_directory() {
+    if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+        return join_path(cache, "cairn");
+    }
+    const char *home = std::getenv("HOME");
+    return home != nullptr && *home == '/' ? join_path(home, ".cache/cairn") : "";
+}
+
+Result<SpaceInfo> space_around(FileSystem &files, std::string path) {
+    auto space = files.space(path);
+    while (!space && space.error().code == ErrorCode::not_found && path.size() > 1) {
+        const std::size_t slash = path.find_last_of('/', path.size() - 2);
+        path = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+        space = files.space(path);
+        if (path == ".") break;
+    }
+    return space;
+}
+
+MachineFacts machine_facts(const std::string &cache_directory) {
+    MachineFacts facts;
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page_size = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || page_size <= 0) return {};
-    return {.ram_bytes = control_group_limit(static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_size))};
+    if (pages > 0 && page_size > 0) {
+        facts.ram_bytes = control_group_limit(static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_size));
+    }
+    facts.cache_directory = cache_directory.empty() ? default_cache_directory() : cache_directory;
+    if (!facts.cache_directory.empty()) {
+        const auto space = space_around(posix_file_system(), facts.cache_directory);
+        if (space) facts.disk_bytes = static_cast<std::size_t>(space->total);
+    }
+    return facts;
 }
 
 }  // namespace cairn

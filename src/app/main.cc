@@ -11,7 +11,8 @@ int main(int argc, char **argv) {
     app.name("cairn");
     app.set_version_flag("--version", CAIRN_VERSION);
     app.require_subcommand(1);
-    const std::array commands{cairn::add_serve_command(app), cairn::add_run_command(app), cairn::add_demo_command(app)};
+    const std::array commands{cairn::add_serve_command(app), cairn::add_run_command(app), cairn::add_demo_command(app),
+                              cairn::add_cache_command(app)};
     try {
         cairn::parse_command_line(app, argc, argv);
     } catch (const CLI::ParseError &error) {

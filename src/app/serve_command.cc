@@ -1,15 +1,19 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
+#include "app/admin_line.h"
 #include "app/commands.h"
 #include "app/composition.h"
 #include "app/load_progress.h"
 #include "app/machine.h"
 #include "app/stop_signals.h"
+#include "cache/prefix_cache.h"
 #include "config/cli.h"
+#include "server/engine_cache_admin.h"
 #include "server/engine_service.h"
 #include "server/server.h"
 
@@ -17,8 +21,10 @@ namespace cairn {
 
 namespace {
 
-/// How long running requests may go on after the first signal. Unit: seconds.
+/// How long running requests may go on after the first signal, and how long writing state to disk may take then.
+/// Unit: seconds.
 constexpr double kDrainSeconds = 10;
+constexpr double kSaveSeconds = 10;
 
 void print_welcome(const Config &config, std::uint16_t port, const std::string &model) {
     const bool v6 = config.server.host.find(':') != std::string::npos;
@@ -32,30 +38,54 @@ void print_welcome(const Config &config, std::uint16_t port, const std::string &
                url, url, model);
 }
 
+/// Empty where the user named none.
+std::string named_cache_directory(const Config &config) {
+    const auto &batching = config.engine.dynamic_batching;
+    return batching && batching->snapshot_disk_path ? *batching->snapshot_disk_path : "";
+}
+
+/// Says in the cache directory's LOCK file how `cairn cache` reaches this server.
+void tell_admins(Engine &engine, const std::string &holder, const std::string &line) {
+    Status told;
+    const Status asked = engine.with_cache([&](PrefixCache &cache) { told = cache.describe_holder(holder + line); });
+    if (asked && told) return;
+    fmt::print(stderr, "note     `cairn cache` cannot reach this server: {}\n", (asked ? told : asked).error().what);
+}
+
 int serve(Config config) {
     if (config.model.path.empty()) {
         return report({ErrorCode::invalid_argument, "no model: give the GGUF file with -m FILE"});
     }
-    apply_serve_defaults(config, machine_facts());
+    const std::string named = named_cache_directory(config);
+    apply_serve_defaults(config, machine_facts(named));
     StopSignals signals;
-    auto graph = compose(config, show_load_progress(config.model.path, false));
+    const DiskOpening disk{fmt::format("pid {}, cairn serve -m {}\n", ::getpid(), config.model.path), !named.empty()};
+    auto graph = compose(config, show_load_progress(config.model.path, false), disk);
     if (!graph) return report(graph.error());
     for (const std::string &line : (*graph)->summary(config))
         fmt::print(stderr, "{}\n", line);
     const ApiContext context = (*graph)->api_context();
     EngineService service(*(*graph)->engine);
+    EngineCacheAdmin cache_admin(*(*graph)->engine, (*graph)->env.files());
+    const bool has_disk = (*graph)->policy.enabled && (*graph)->policy.disk_bytes > 0;
+    const std::string token = make_admin_token((*graph)->env);
     Server server({.service = service,
                    .api = context,
                    .config = config.server,
                    .env = (*graph)->env,
                    .metrics = (*graph)->metrics,
-                   .log = [](const std::string &line) { fmt::print(stderr, "{}\n", line); }});
+                   .log = [](const std::string &line) { fmt::print(stderr, "{}\n", line); },
+                   .cache_admin = has_disk ? &cache_admin : nullptr,
+                   .admin_token = token});
     const auto port = server.start();
     if (!port) return report(port.error());
+    if (has_disk) tell_admins(*(*graph)->engine, disk.holder, admin_line(config.server.host, *port, token));
     print_welcome(config, *port, context.model_name);
     signals.wait();
     fmt::print(stderr, "stopping: running requests have {} s\n", kDrainSeconds);
     server.stop(kDrainSeconds);
+    (*graph)->engine->drain(0);
+    (*graph)->engine->save(kSaveSeconds);
     return 0;
 }
 

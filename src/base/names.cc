@@ -38,13 +38,14 @@ const char *name_of(CheckpointKind kind) noexcept {
 }
 
 const char *name_of(MissReason reason) noexcept {
-    static const std::array<Name<MissReason>, 7> table{{
+    static const std::array<Name<MissReason>, 8> table{{
         {MissReason::none, "none"},
         {MissReason::disabled, "disabled"},
         {MissReason::empty, "empty"},
         {MissReason::diverged, "diverged"},
         {MissReason::no_checkpoint, "no_checkpoint"},
         {MissReason::evicted, "evicted"},
+        {MissReason::slower_to_load, "slower_to_load"},
         {MissReason::restore_failed, "restore_failed"},
     }};
     return look_up(table, reason);

@@ -7,16 +7,19 @@
 //
 // A lookup holds a lease: what it found stays until it is adopted or dropped, and stays cached afterwards (a hit never
 // takes the entry away). Publication is last: nothing matchable is incomplete.
-// Ownership: borrows the backend, which must outlive it. All snapshots go with it.
-// Threads: the engine's thread only.
+// Ownership: borrows the backend, which must outlive it; owns the disk tier. All snapshots in memory go with it; what
+// is on disk stays, and is there again when a cache is made on the same directory. Threads: the engine's thread only.
 // Errors: none that concern a request, save ErrorCode::device. Whatever else fails is counted, and costs time.
 // Cost: find is one walk over the tokens; adopt from the device copies nothing, from RAM copies the bytes once.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "cairn/error.h"
 #include "cairn/request.h"
@@ -25,10 +28,14 @@
 #include "metrics/metrics.h"
 #include "model/backend.h"
 #include "policy/snapshot_policy.h"
+#include "store/disk_tier.h"
 
 namespace cairn {
 
-class SnapshotLease;  // store/lease.h
+class SnapshotLease;     // store/lease.h
+struct ArchiveHeader;    // store/snapshot_archive.h
+struct ImportReport;     // store/cache_admin.h
+struct SnapshotListing;  // store/snapshot_listing.h
 
 /// What a lookup found; move-only, holds the lease.
 struct Lookup {
@@ -49,12 +56,15 @@ struct CacheStats {
     std::size_t device_snapshots = 0;
     std::size_t device_bytes = 0;  ///< of parked state beyond what live sequences hold
     std::size_t ram_bytes = 0;     ///< of payloads in RAM
+    std::size_t disk_bytes = 0;    ///< of files on disk, those of other models included
     std::size_t leases = 0;
 };
 
 class PrefixCache {
 public:
-    PrefixCache(Backend &backend, SnapshotPolicy policy, Env &env, Metrics &metrics);
+    /// `disk`: an opened cache directory, whose snapshots can be found at once; null for no disk tier.
+    PrefixCache(Backend &backend, SnapshotPolicy policy, Env &env, Metrics &metrics,
+                std::unique_ptr<DiskTier> disk = nullptr);
     ~PrefixCache();
     PrefixCache(const PrefixCache &) = delete;
     PrefixCache &operator=(const PrefixCache &) = delete;
@@ -74,6 +84,34 @@ public:
     /// One bounded slice of work for an idle engine: copies a snapshot that is on the device only to RAM.
     /// False when there is nothing left to do.
     bool idle_work();
+    /// To be called between steps: hands states to the disk's writer and takes in what it has done. `busy`: requests
+    /// run, and most of what was published lately is about to be superseded by them.
+    void tend_disk(bool busy = false);
+    /// When tend_disk() will have something to do though no request comes; unit: seconds from now. None: never.
+    [[nodiscard]] std::optional<double> disk_wakes_in() const;
+    /// How fast the model computes: `tokens` of prefill took `seconds`.
+    void note_prefill(TokenPos tokens, double seconds);
+    /// Before the end: writes to disk what is worth keeping, most valuable first, for at most `seconds`.
+    void save(double seconds);
+
+    // For people who look after a cache (store/cache_admin.h).
+    /// All snapshots in all tiers, those of other models on disk too. Cost: looks at the tokens of each.
+    [[nodiscard]] SnapshotListing list() const;
+    /// not_found; unsupported where it is another model's.
+    [[nodiscard]] Result<Tokens> tokens_of(std::uint64_t id) const;
+    /// Gives up snapshots in all tiers. not_found names all unknown ids, and nothing is done. capacity: in use.
+    [[nodiscard]] Status remove(std::span<const std::uint64_t> ids);
+    /// It goes to disk, whatever admission thinks of it, once it is in RAM and the writer is free.
+    [[nodiscard]] Status keep(std::uint64_t id);
+    /// The same for the snapshot of exactly `tokens`, or one that can be cut there. Returns its id.
+    [[nodiscard]] Result<std::uint64_t> keep(const std::string &tenant, TokenView tokens);
+    /// Takes a snapshot of this model to disk, from the archive at `path` whose header this is. Blocks while files are
+    /// written, each checked on the way.
+    [[nodiscard]] Result<ImportReport> import_archive(const std::string &path, const ArchiveHeader &header);
+    /// What another process that finds the cache directory locked is told.
+    [[nodiscard]] Status describe_holder(std::string_view holder);
+
+    /// Drops everything, on disk as well.
     void clear();
     [[nodiscard]] CacheStats stats() const;
     /// Aborts with context where an invariant of design is broken: budgets, sums, leases, completeness. For tests and

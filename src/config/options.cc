@@ -98,9 +98,10 @@ constexpr Option kOptions[] = {
      "Most state kept in RAM."},
     {engine, "--cache-disk", "engine.dynamic_batching.snapshot_disk_bytes",
      in_batching<&B::snapshot_disk_bytes>, "SIZE",
-     "Most state kept on disk. It has no effect in this version, which has no disk tier."},
+     "Most state kept on disk, where it outlives a restart. 0: none."},
     {engine, "--cache-dir", "engine.dynamic_batching.snapshot_disk_path", in_batching<&B::snapshot_disk_path>, "DIR",
-     "Where state is kept on disk. It has no effect in this version, which has no disk tier."},
+     "The directory for state on disk. One program at a time uses it, for any number of models. `cairn serve` has a "
+     "default: cairn in the user's cache directory."},
     {engine, "--max-snapshots", "engine.dynamic_batching.max_snapshots", in_batching<&B::max_snapshots>, "N",
      "Most snapshots kept, all tiers together. 0: no cache. Unset: the budgets in bytes limit alone."},
     {engine, "--checkpoint-interval", "engine.checkpoint_interval", in_engine<&E::checkpoint_interval>, "N",

@@ -16,6 +16,11 @@ void apply_serve_defaults(Config &config, const MachineFacts &machine) {
         const auto memory = machine.device_bytes > 0 ? machine.device_bytes : machine.ram_bytes;
         section->snapshot_device_bytes = std::max(memory / 16, 64_MiB);
     }
+    if (!section->snapshot_disk_path) section->snapshot_disk_path = machine.cache_directory;
+    if (!section->snapshot_disk_bytes) {
+        section->snapshot_disk_bytes =
+            section->snapshot_disk_path->empty() ? 0 : std::min(machine.disk_bytes / 10, 64_GiB);
+    }
 }
 
 }  // namespace cairn

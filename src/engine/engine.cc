@@ -2,12 +2,17 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "cache/prefix_cache.h"
 #include "engine/engine_loop.h"
 
@@ -93,6 +98,28 @@ public:
         drained_.wait(lock, is_idle);
     }
 
+    void save(double seconds) {
+        std::unique_lock lock(mutex_);
+        save_s_ = seconds;
+        wake_.notify_all();
+        drained_.wait(lock, [this] { return !save_s_.has_value(); });
+    }
+
+    Status with_cache(std::function<void(PrefixCache &)> work) {
+        CAIRN_CHECK(std::this_thread::get_id() != thread_.get_id(), "the engine's thread waits for itself");
+        if (deps_.cache == nullptr) return fail(ErrorCode::unsupported, "nothing is cached here: the cache is off");
+        auto order = std::make_shared<std::packaged_task<void(PrefixCache &)>>(std::move(work));
+        std::future<void> done = order->get_future();
+        {
+            const std::lock_guard lock(mutex_);
+            if (stopping_) return fail(ErrorCode::shutting_down, "the engine is shutting down");
+            cache_orders_.push_back([order](PrefixCache &cache) { (*order)(cache); });
+        }
+        wake_.notify_all();
+        done.get();
+        return {};
+    }
+
     [[nodiscard]] EngineStats stats() const {
         const std::lock_guard lock(mutex_);
         return stats_;
@@ -135,11 +162,14 @@ private:
         idle_ = loop_.idle();
         if (idle_ && incoming_.empty()) drained_.notify_all();
         const auto has_orders = [this] {
-            return stopping_ || cancel_everything_ || !incoming_.empty() || !cancelled_.empty();
+            return stopping_ || cancel_everything_ || save_s_ || !incoming_.empty() || !cancelled_.empty() ||
+                   !cache_orders_.empty();
         };
-        if (may_wait) wake_.wait(lock, has_orders);
+        if (may_wait) wait(lock, has_orders);
+        const std::optional<double> save_s = save_s_;
         std::vector<Incoming> incoming = std::exchange(incoming_, {});
         std::vector<RequestId> cancelled = std::exchange(cancelled_, {});
+        const auto cache_orders = std::exchange(cache_orders_, {});
         const bool everything = std::exchange(cancel_everything_, false) || stopping_;
         const bool stop = stopping_;
         if (!incoming.empty()) idle_ = false;
@@ -149,7 +179,26 @@ private:
         for (const RequestId id : cancelled)
             loop_.cancel(id);
         if (everything) loop_.cancel_all();
+        for (const auto &order : cache_orders)
+            order(*deps_.cache);
+        if (save_s) save_now(*save_s);
         return !stop;
+    }
+
+    template <class HasOrders>
+    void wait(std::unique_lock<std::mutex> &lock, HasOrders has_orders) {
+        if (const auto seconds = loop_.wakes_in()) {
+            wake_.wait_for(lock, std::chrono::duration<double>(*seconds), has_orders);
+        } else {
+            wake_.wait(lock, has_orders);
+        }
+    }
+
+    void save_now(double seconds) {
+        loop_.save(seconds);
+        const std::lock_guard lock(mutex_);
+        save_s_.reset();
+        drained_.notify_all();
     }
 
     void work() {
@@ -166,12 +215,14 @@ private:
     std::condition_variable drained_;
     std::vector<Incoming> incoming_;
     std::vector<RequestId> cancelled_;
+    std::vector<std::function<void(PrefixCache &)>> cache_orders_;  // somebody waits for each
     EngineStats stats_;
     std::uint64_t last_id_ = 0;
     bool draining_ = false;
     bool stopping_ = false;
     bool cancel_everything_ = false;
     bool idle_ = true;
+    std::optional<double> save_s_;  // somebody waits for what is worth keeping to be written, for so many seconds
 
     std::thread thread_;  // last: everything it uses is there before it starts
 };
@@ -184,6 +235,9 @@ Result<RequestId> Engine::submit(Request request, RequestEvents events) {
 }
 void Engine::cancel(RequestId id) {
     impl_->cancel(id);
+}
+Status Engine::with_cache(std::function<void(PrefixCache &)> work) {
+    return impl_->with_cache(std::move(work));
 }
 void Engine::drain(double deadline_s) {
     impl_->drain(deadline_s);
@@ -199,6 +253,9 @@ const StateLayout &Engine::layout() const {
 }
 const Vocabulary &Engine::vocabulary() const {
     return impl_->backend().vocabulary();
+}
+void Engine::save(double seconds) {
+    impl_->save(seconds);
 }
 EngineStats Engine::stats() const {
     return impl_->stats();

@@ -8,13 +8,14 @@
 // cut at planned checkpoints whatever the chunk width.
 //
 // Ownership: owns backend and cache; requests are owned by the engine until their last event.
-// Threads: submit, cancel, stats and the const facts from any thread. Events are called on the engine's thread, in the
+// Threads: submit, cancel, with_cache, stats and the const facts from any thread. Events are called on the engine's thread, in the
 // order request.h gives; after the destructor (which cancels what is left and joins) none comes any more.
 // Errors: submit refuses at once what can never run (empty or foreign tokens, a prompt longer than the context); later
 // failures arrive as the `failed` event. A cache that fails costs time, never an answer.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/strong_id.h"
@@ -49,6 +50,7 @@ struct EngineStats {
     TokenPos cells_used = 0;
     std::size_t device_bytes = 0;  ///< of parked snapshots
     std::size_t ram_bytes = 0;     ///< of snapshots in RAM
+    std::size_t disk_bytes = 0;    ///< of files of the disk tier
     std::size_t snapshots = 0;     ///< that a lookup may find
 };
 
@@ -64,6 +66,13 @@ public:
     void cancel(RequestId id);
     /// Takes no more requests; those running end as cancelled once `deadline_s` seconds have passed. Blocks until idle.
     void drain(double deadline_s);
+    /// After drain(): writes to disk what is worth keeping over a restart, for at most `seconds`. Blocks. Does nothing
+    /// without a disk tier.
+    void save(double seconds);
+
+    /// Runs `work` on the engine's thread, between two steps, and waits for it: it should be short. From any other
+    /// thread. Errors: unsupported where there is no cache; shutting_down: `work` is not run.
+    [[nodiscard]] Status with_cache(std::function<void(PrefixCache &)> work);
 
     [[nodiscard]] const ModelInfo &model() const;
     [[nodiscard]] const BackendLimits &limits() const;

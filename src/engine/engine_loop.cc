@@ -19,6 +19,18 @@ TokenPos cells_wanted(const ActiveRequest &request) {
     return request.size() + std::clamp<TokenPos>(left, 0, kRoomToGenerate);
 }
 
+/// Most of what the step computes are tokens of prompts, in pieces wide enough to tell how fast that is.
+bool is_prefill(const std::vector<Slice> &plan) {
+    constexpr TokenPos kWide = 32;
+    TokenPos wide = 0;
+    TokenPos all = 0;
+    for (const Slice &slice : plan) {
+        all += slice.span.length();
+        if (slice.span.length() >= kWide) wide += slice.span.length();
+    }
+    return wide * 2 > all;
+}
+
 std::vector<std::pair<Token, float>> bias_against_ends(const Vocabulary &vocabulary) {
     std::vector<std::pair<Token, float>> bias;
     for (Token token = 0; token < vocabulary.size(); ++token) {
@@ -156,6 +168,7 @@ std::vector<ActiveRequest *> EngineLoop::active() {
 }
 
 bool EngineLoop::step() {
+    if (cache_ != nullptr) cache_->tend_disk(!idle());
     admit();
     if (running_.empty()) return false;
     const auto requests = active();
@@ -195,7 +208,9 @@ Status EngineLoop::run_plan(const std::vector<Slice> &plan, const std::vector<Ac
     const auto tokens = static_cast<TokenPos>(batch.size());
     if (!make_room(tokens)) return fail(ErrorCode::capacity, "no room for {} more tokens", tokens);
     metrics_.observe(Metric::step_tokens, tokens);
+    const double start = env_.now_s();
     Status ran = backend_.run(batch);
+    if (ran && cache_ != nullptr && is_prefill(plan)) cache_->note_prefill(tokens, env_.now_s() - start);
     // The backend may need more than the cells it counts: window cells of parked sequences. Give up all of those, once.
     if (!ran && ran.error().code == ErrorCode::capacity && cache_ != nullptr &&
         cache_->free_cells(backend_.limits().pool_cells) > 0) {
@@ -340,6 +355,14 @@ bool EngineLoop::idle_work() {
     return cache_ != nullptr && cache_->idle_work();
 }
 
+std::optional<double> EngineLoop::wakes_in() const {
+    return cache_ == nullptr ? std::nullopt : cache_->disk_wakes_in();
+}
+
+void EngineLoop::save(double seconds) {
+    if (cache_ != nullptr) cache_->save(seconds);
+}
+
 EngineStats EngineLoop::stats() const {
     EngineStats stats;
     stats.waiting = static_cast<std::int32_t>(waiting_.size());
@@ -352,6 +375,7 @@ EngineStats EngineLoop::stats() const {
         const CacheStats cache = cache_->stats();
         stats.device_bytes = cache.device_bytes;
         stats.ram_bytes = cache.ram_bytes;
+        stats.disk_bytes = cache.disk_bytes;
         stats.snapshots = cache.snapshots;
     }
     return stats;

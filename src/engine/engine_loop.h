@@ -46,6 +46,10 @@ public:
     bool step();
     /// One slice of housekeeping. False where there was none to do.
     bool idle_work();
+    /// When step() will have something to do though no request comes; unit: seconds from now. None: never.
+    [[nodiscard]] std::optional<double> wakes_in() const;
+    /// Writes to disk what is worth keeping over the end of the program, for at most `seconds`.
+    void save(double seconds);
     [[nodiscard]] bool idle() const { return waiting_.empty() && running_.empty(); }
     [[nodiscard]] EngineStats stats() const;
 

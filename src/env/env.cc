@@ -4,6 +4,8 @@
 #include <mutex>
 #include <random>
 
+#include "env/file_system.h"
+
 namespace cairn {
 
 namespace {
@@ -21,6 +23,7 @@ public:
         const std::lock_guard lock(mutex_);
         return (static_cast<std::uint64_t>(device_()) << 32) | device_();
     }
+    FileSystem &files() override { return posix_file_system(); }
 
 private:
     std::mutex mutex_;

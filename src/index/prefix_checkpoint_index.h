@@ -126,6 +126,29 @@ public:
         return gone;
     }
 
+    /// The nearest checkpoint above `ref` on its path that `accepts`; null where there is none. Until the next change.
+    /// Cost: the nodes between.
+    template <class Accepts>
+    requires std::predicate<Accepts &, const Entry &>
+    [[nodiscard]] const Entry *above(Ref ref, Accepts accepts) const {
+        if (!tree_.is_current(ref)) return nullptr;
+        for (PoolId id = tree_.node(ref.node).parent; id != kNoId; id = tree_.node(id).parent) {
+            if (tree_.node(id).entry && accepts(*tree_.node(id).entry)) return &*tree_.node(id).entry;
+        }
+        return nullptr;
+    }
+    /// True where a checkpoint below `ref` `accepts`; of the first `max_visits` nodes.
+    template <class Accepts>
+    requires std::predicate<Accepts &, const Entry &>
+    [[nodiscard]] bool any_below(Ref ref, Accepts accepts, std::size_t max_visits) const {
+        if (!tree_.is_current(ref)) return false;
+        PoolId id = tree_.next_in(ref.node, ref.node);
+        for (; id != kNoId && max_visits > 0; id = tree_.next_in(ref.node, id), --max_visits) {
+            if (tree_.node(id).entry && accepts(*tree_.node(id).entry)) return true;
+        }
+        return false;
+    }
+
     /// The entry of `ref`, until the next change of the index; null where it names none any more.
     [[nodiscard]] const Entry *find(Ref ref) const noexcept {
         return tree_.is_current(ref) ? &*tree_.node(ref.node).entry : nullptr;

@@ -32,6 +32,14 @@ enum class Metric {
     ram_bytes,                  // gauge
     ram_budget_bytes,           // gauge
     device_budget_bytes,        // gauge
+    disk_bytes,                 // gauge
+    disk_budget_bytes,          // gauge
+    disk_written_bytes_total,
+    disk_read_bytes_total,
+    disk_failures_total,        // label operation: operation and error code, write_capacity, read_corrupt, ...
+    disk_refused_total,         // label reason: snapshots that were not given to the writer
+    snapshots_written_total,    // label kind: the checkpoint's kind
+    snapshots_found_total,      // on disk, when the program started
     requests_waiting,           // gauge
     requests_running,           // gauge
     live_sequences,             // gauge: effective slots
@@ -41,6 +49,8 @@ enum class Metric {
     preemptions_total,
     restore_seconds,      // histogram, label tier
     capture_seconds,      // histogram, label tier: to where
+    disk_write_seconds,   // histogram: of one snapshot, on the writer's thread
+    disk_read_seconds,    // histogram: of one restore, on the engine's thread
     lookup_seconds,       // histogram
     queue_seconds,        // histogram
     first_token_seconds,  // histogram

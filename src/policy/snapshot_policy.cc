@@ -50,6 +50,8 @@ SnapshotPolicy SnapshotPolicy::resolve(const std::optional<BatchingConfig> &batc
         return off(
             "The cache is off: all budgets (snapshot_device_bytes, snapshot_ram_bytes, snapshot_disk_bytes) are 0.");
     }
+    // States pass through RAM on their way to the disk and back.
+    if (policy.disk_bytes > 0) policy.ram_bytes = std::max(policy.ram_bytes, kDiskStagingBytes);
     policy.max_device_snapshots = policy.device_bytes > 0 ? policy.max_snapshots : 0;
     policy.disk_path = batching->snapshot_disk_path.value_or("");
     return policy;

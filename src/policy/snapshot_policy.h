@@ -39,6 +39,9 @@ struct SnapshotPolicy {
     /// device_bytes without a storage policy: the count of one limits alone.
     static constexpr std::size_t kUnlimitedBytes = std::numeric_limits<std::size_t>::max();
 
+    /// RAM that a disk tier has at least, whatever snapshot_ram_bytes says: states pass through it.
+    static constexpr std::size_t kDiskStagingBytes = std::size_t{64} << 20;
+
     bool enabled = false;
     std::string why_off;                      ///< a sentence for the log; empty when enabled
     std::int32_t max_snapshots = kUnlimited;  ///< published snapshots in all tiers together

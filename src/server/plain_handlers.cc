@@ -37,7 +37,7 @@ Reply handle_metrics(const ServerContext &context, const RequestHead &, std::str
 Reply handle_home(const ServerContext &context, const RequestHead &head, std::string_view) {
     std::string text = fmt::format("cairn serves {}\n\n", context.api.model_name);
     for (const Route &route : routes()) {
-        fmt::format_to(std::back_inserter(text), "{:<4} {:<22} {}\n", route.method, route.path, route.help);
+        fmt::format_to(std::back_inserter(text), "{:<4} {:<24} {}\n", route.method, route.path, route.help);
     }
     const std::string here =
         head.host.empty() ? fmt::format("{}:{}", context.config.host, context.config.port) : head.host;

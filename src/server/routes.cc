@@ -7,16 +7,22 @@
 namespace cairn {
 namespace {
 
-constexpr std::array<Route, 7> kRoutes{{
-    {"POST", "/v1/chat/completions", "/chat/completions", CallKind::chat, false,
+constexpr std::array<Route, 13> kRoutes{{
+    {"POST", "/v1/chat/completions", "/chat/completions", CallKind::chat, Access::key,
      "Answers a conversation, whole or as a stream of server-sent events."},
-    {"POST", "/v1/completions", "/completions", CallKind::completion, false,
+    {"POST", "/v1/completions", "/completions", CallKind::completion, Access::key,
      "Continues a text or an array of token ids, whole or as a stream."},
-    {"GET", "/v1/models", "/models", &handle_models, false, "Lists the model that is served."},
-    {"GET", "/v1/models/{id}", "/models/{id}", &handle_model, false, "Describes the model that is served."},
-    {"GET", "/health", "/v1/health", &handle_health, true, "Says whether the server takes calls."},
-    {"GET", "/metrics", "", &handle_metrics, false, "Counters and gauges in Prometheus' text format."},
-    {"GET", "/", "", &handle_home, true, "This page."},
+    {"GET", "/v1/models", "/models", &handle_models, Access::key, "Lists the model that is served."},
+    {"GET", "/v1/models/{id}", "/models/{id}", &handle_model, Access::key, "Describes the model that is served."},
+    {"GET", "/health", "/v1/health", &handle_health, Access::open, "Says whether the server takes calls."},
+    {"GET", "/metrics", "", &handle_metrics, Access::key, "Counters and gauges in Prometheus' text format."},
+    {"GET", "/", "", &handle_home, Access::open, "This page."},
+    {"GET", "/admin/cache", "", &handle_cache_list, Access::admin, "For `cairn cache`: what is cached."},
+    {"GET", "/admin/cache/tokens/{id}", "", &handle_cache_tokens, Access::admin, "The prefix of a snapshot."},
+    {"POST", "/admin/cache/remove", "", &handle_cache_remove, Access::admin, "Removes snapshots."},
+    {"POST", "/admin/cache/keep", "", &handle_cache_keep, Access::admin, "Has a snapshot written to disk."},
+    {"POST", "/admin/cache/warm", "", &handle_cache_warm, Access::admin, "Computes a text and keeps its state."},
+    {"POST", "/admin/cache/import", "", &handle_cache_import, Access::admin, "Takes in an archive."},
 }};
 
 /// Whether `path` is `pattern`; `rest` becomes what stands for "{...}".
@@ -44,6 +50,7 @@ RouteMatch match_route(std::string_view method, std::string_view path) {
     for (const Route &route : kRoutes) {
         std::string_view rest;
         if (!fits(route.path, path, rest) && !fits(route.alias, path, rest)) continue;
+        match.is_admins = match.is_admins || route.access == Access::admin;
         match.allowed += route.method;
         match.allowed += route.method == "GET" ? ", HEAD, " : ", ";
         if (match.route == nullptr && takes(route, method)) {

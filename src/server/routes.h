@@ -8,12 +8,14 @@
 // Thread rule: constants and pure functions.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "api/api.h"
+#include "server/admin_routes.h"
 #include "server/reply.h"
 #include "server/request_head.h"
 
@@ -24,19 +26,28 @@ struct ServerContext;
 /// Answers at once. `parameter`: what stands for "{...}", decoded.
 using PlainHandler = Reply (*)(const ServerContext &context, const RequestHead &head, std::string_view parameter);
 
+/// Who may ask.
+enum class Access : std::uint8_t {
+    open,   ///< anybody
+    key,    ///< who has the API key, where there is one
+    admin,  ///< who has the admin token or the API key; there at all only where the server has a CacheAdmin
+};
+
 struct Route {
     std::string_view method;
     std::string_view path;
-    std::string_view alias;                        ///< the same under another path, as llama-server has it; or empty
-    std::variant<PlainHandler, CallKind> handler;  ///< a CallKind: the body is a call for the engine
-    bool open;                                     ///< asks for no API key
+    std::string_view alias;  ///< the same under another path, as llama-server has it; or empty
+    /// A CallKind: the body is a call for the engine.
+    std::variant<PlainHandler, CallKind, AdminHandler> handler;
+    Access access;
     std::string_view help;
 };
 
 struct RouteMatch {
     const Route *route = nullptr;
     std::string parameter;
-    std::string allowed;  ///< methods the path takes, "GET, HEAD, OPTIONS"; empty for an unknown path
+    bool is_admins = false;  ///< the path is one of Access::admin, whatever the method
+    std::string allowed;     ///< methods the path takes, "GET, HEAD, OPTIONS"; empty for an unknown path
 };
 
 [[nodiscard]] std::span<const Route> routes() noexcept;

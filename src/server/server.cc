@@ -7,6 +7,7 @@
 #include "server/listener.h"
 #include "server/server_context.h"
 #include "server/session.h"
+#include "store/cache_admin.h"
 
 namespace cairn {
 namespace {
@@ -38,7 +39,9 @@ Server::Server(ServerDependencies given) {
                                      .log = std::move(log),
                                      .limits = given.limits,
                                      .started_unix_s = given.env.unix_time_s(),
-                                     .parsers{static_cast<std::size_t>(given.limits.parse_threads)}});
+                                     .parsers{static_cast<std::size_t>(given.limits.parse_threads)},
+                                     .cache_admin = given.cache_admin,
+                                     .admin_token = std::move(given.admin_token)});
 }
 
 Server::~Server() {
@@ -64,6 +67,7 @@ void Server::stop(double drain_s) {
     listener_->close();
     for (const auto &session : context_->sessions.all())
         session->close_when_idle();
+    if (context_->cache_admin != nullptr) context_->cache_admin->stop();
     if (drain_s > 0) {
         const std::chrono::duration<double> patience(drain_s);
         context_->sessions.wait_until_empty(std::chrono::duration_cast<std::chrono::milliseconds>(patience));
@@ -79,6 +83,7 @@ void Server::stop(double drain_s) {
         thread.join();
     threads_.clear();
     context_->parsers.join();
+    context_->admins.join();
 }
 
 std::size_t Server::connections() const {

@@ -27,6 +27,7 @@
 
 namespace cairn {
 
+class CacheAdmin;
 class Env;
 class Listener;
 class Metrics;
@@ -40,6 +41,8 @@ struct ServerDependencies {
     Metrics &metrics;
     std::function<void(const std::string &)> log;  ///< may be empty
     ServerLimits limits{};
+    CacheAdmin *cache_admin = nullptr;  ///< null: there is nothing under /admin/cache
+    std::string admin_token{};          ///< opens /admin/cache; empty: only the API key does
 };
 
 class Server {

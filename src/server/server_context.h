@@ -19,6 +19,8 @@
 
 namespace cairn {
 
+class CacheAdmin;
+
 struct ServerContext {
     GenerationService &service;
     ApiContext api;
@@ -34,6 +36,9 @@ struct ServerContext {
     /// Until every session is gone: what is posted to one that ends at that moment must still be run, as it holds it.
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
     asio::thread_pool parsers;
+    CacheAdmin *cache_admin = nullptr;
+    std::string admin_token{};
+    asio::thread_pool admins{1};  ///< calls of cache_admin block, and come one at a time
 };
 
 }  // namespace cairn

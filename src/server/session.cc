@@ -31,18 +31,45 @@ bool asks_to_continue(const RequestHead &head) {
     return beast::iequals(head.expect, "100-continue");
 }
 
+/// The API key opens everything; the admin's token opens what is the admin's.
+bool may_ask(const ServerContext &context, const RequestHead &head, Access access) {
+    switch (access) {
+        case Access::open: return true;
+        case Access::key: return is_authorized(head, context.config.api_key);
+        case Access::admin: break;
+    }
+    // Without a secret is_authorized lets anybody in.
+    const auto opens = [&](const std::string &secret) { return !secret.empty() && is_authorized(head, secret); };
+    const bool by_token = opens(context.admin_token);
+    return opens(context.config.api_key) || by_token;
+}
+
+/// Without a CacheAdmin there are no paths of its.
+bool is_unknown(const ServerContext &context, const RouteMatch &match) {
+    if (match.allowed.empty()) return true;
+    return match.is_admins && context.cache_admin == nullptr;
+}
+
+Access access_of(const ServerContext &context, const RouteMatch &match) {
+    if (is_unknown(context, match)) return Access::key;
+    if (match.is_admins) return Access::admin;
+    return match.route == nullptr ? Access::key : match.route->access;
+}
+
 /// What the head alone rules out.
 std::optional<Reply> refusal_of(const ServerContext &context, const RequestHead &head, const RouteMatch &match) {
-    const bool open = match.route != nullptr && match.route->open;
-    if (!open && !is_authorized(head, context.config.api_key)) {
+    const Access access = access_of(context, match);
+    if (!may_ask(context, head, access)) {
         Reply reply =
             error_reply(kUnauthorized, "authentication_error", "invalid_api_key",
-                        "this server wants an API key: send the header \"Authorization: Bearer KEY\" with the "
-                        "key it was started with");
+                        access == Access::admin
+                            ? "this is for `cairn cache` on the machine of this server, or for who has its API key"
+                            : "this server wants an API key: send the header \"Authorization: Bearer KEY\" with the "
+                              "key it was started with");
         reply.headers.emplace_back("WWW-Authenticate", "Bearer");
         return reply;
     }
-    if (match.route == nullptr && match.allowed.empty()) {
+    if (is_unknown(context, match)) {
         return error_reply(kNotFound, kInvalidRequest, "unknown_route",
                            fmt::format("there is no {}: GET / lists what this server answers", head.path));
     }
@@ -78,6 +105,15 @@ asio::awaitable<Result<ApiCall>> parse_call(CallKind kind, const std::string &bo
         co_return kind == CallKind::chat ? parse_chat_completion(body, api) : parse_completion(body, api);
     } catch (const std::exception &error) {
         co_return fail(defect(error));
+    }
+}
+
+asio::awaitable<Reply> call_admin(AdminHandler handler, CacheAdmin &admin, std::string parameter, std::string body) {
+    // A coroutine only to run on the admins' thread.
+    try {
+        co_return handler(admin, parameter, body);
+    } catch (const std::exception &error) {
+        co_return error_reply(defect(error));
     }
 }
 
@@ -206,6 +242,13 @@ asio::awaitable<bool> Session::serve_next() {
 
     if (const auto *kind = std::get_if<CallKind>(&match.route->handler)) {
         co_return co_await generate(std::move(exchange), *kind, std::move(parser.get().body()));
+    }
+    if (const auto *handler = std::get_if<AdminHandler>(&match.route->handler)) {
+        Reply reply = co_await asio::co_spawn(
+            context_.admins,
+            call_admin(*handler, *context_.cache_admin, match.parameter, std::move(parser.get().body())),
+            asio::use_awaitable);
+        co_return co_await send(exchange, std::move(reply));
     }
     const PlainHandler handler = std::get<PlainHandler>(match.route->handler);
     co_return co_await send(exchange, call_handler(handler, context_, head, match.parameter));

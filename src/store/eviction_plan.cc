@@ -10,9 +10,9 @@ namespace {
 /// Simulates leaving: counts references to segments without touching them.
 class Planner {
 public:
-    Planner(const std::vector<SnapshotPtr> &live, const EvictionRequest &request) : request_(request) {
+    Planner(std::span<const SnapshotPtr> live, const EvictionRequest &request) : request_(request) {
         for (const SnapshotPtr &snapshot : live) {
-            if (snapshot->in_ram()) add(*snapshot);
+            if (in_tier(*snapshot)) add(*snapshot);
         }
         for (const RowSegment *at = request.pinned.segment.get(); at != nullptr; at = at->parent().get())
             ++uses_[at].refs;
@@ -29,10 +29,9 @@ public:
         return plan;
     }
 
-    void choose_candidates(const std::vector<SnapshotPtr> &live) {
+    void choose_candidates(std::span<const SnapshotPtr> live) {
         for (const SnapshotPtr &snapshot : live) {
-            if (!snapshot->in_ram() || snapshot->ram().boundary.empty()) continue;
-            if (!snapshot->leased()) offer(*snapshot);
+            if (in_tier(*snapshot) && snapshot->has_boundary() && !snapshot->leased()) offer(*snapshot);
         }
         for (auto &[segment, use] : uses_)
             offer_segment(segment, use);
@@ -54,14 +53,28 @@ private:
         }
     };
 
+    [[nodiscard]] bool in_tier(const Snapshot &snapshot) const {
+        return request_.tier == Tier::disk ? snapshot.on_disk() : snapshot.in_ram();
+    }
+    [[nodiscard]] std::size_t boundary_bytes(const Snapshot &snapshot) const {
+        if (request_.tier == Tier::ram) return snapshot.boundary_block().footprint();
+        return snapshot.boundary_file() == nullptr ? 0 : snapshot.boundary_file()->footprint();
+    }
+    /// Of rows that no snapshot of the tier uses any more.
+    [[nodiscard]] std::size_t rows_bytes(const RowSegment &segment) const {
+        if (request_.tier == Tier::ram) return segment.block().footprint();
+        const bool only_copy = segment.block().empty() && segment.users(Tier::ram) != 0;
+        return segment.file() == nullptr || only_copy ? 0 : segment.file()->footprint();
+    }
+
     void add(Snapshot &snapshot) {
-        const RowSegment *at = snapshot.ram().rows.segment.get();
+        const RowSegment *at = snapshot.rows().segment.get();
         if (at == nullptr) return;
         for (; at != nullptr; at = at->parent().get()) {
             Use &use = uses_[at];
             if (++use.refs > 1) break;  // its ancestors know of it already
         }
-        if (snapshot.ram().boundary.empty()) uses_[snapshot.ram().rows.segment.get()].users.push_back(&snapshot);
+        if (!snapshot.has_boundary()) uses_[snapshot.rows().segment.get()].users.push_back(&snapshot);
     }
 
     /// Bytes of rows that go when one reference to `segment` goes; takes the references away where `commit`.
@@ -75,14 +88,13 @@ private:
                 if (commit) offer_segment(segment, use);
                 break;
             }
-            bytes += segment->block().footprint();
+            bytes += rows_bytes(*segment);
         }
         return bytes;
     }
 
     void offer(Snapshot &snapshot) {
-        const RamPayload &ram = snapshot.ram();
-        const std::size_t bytes = ram.boundary.footprint() + release(ram.rows.segment.get(), 1, false);
+        const std::size_t bytes = boundary_bytes(snapshot) + release(snapshot.rows().segment.get(), 1, false);
         push(Candidate{request_.value(snapshot, bytes), &snapshot, nullptr, snapshot.position()});
     }
 
@@ -104,8 +116,8 @@ private:
     void take(const Candidate &candidate, std::vector<Snapshot *> &plan) {
         if (candidate.snapshot != nullptr) {
             plan.push_back(candidate.snapshot);
-            freed_ += candidate.snapshot->ram().boundary.footprint();
-            freed_ += release(candidate.snapshot->ram().rows.segment.get(), 1, true);
+            freed_ += boundary_bytes(*candidate.snapshot);
+            freed_ += release(candidate.snapshot->rows().segment.get(), 1, true);
             return;
         }
         const Use &use = uses_[candidate.segment];
@@ -121,7 +133,7 @@ private:
 
 }  // namespace
 
-std::optional<std::vector<Snapshot *>> plan_eviction(const std::vector<SnapshotPtr> &live,
+std::optional<std::vector<Snapshot *>> plan_eviction(std::span<const SnapshotPtr> live,
                                                      const EvictionRequest &request) {
     Planner planner(live, request);
     planner.choose_candidates(live);

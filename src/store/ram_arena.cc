@@ -87,6 +87,7 @@ void RamBlock::shrink(std::size_t size) {
     const std::size_t kept = granules(size);
     const std::size_t had = granules(size_);
     const std::size_t offset = arena_->offset_of(data_);
+    CAIRN_CHECK(size != 0 || arena_->pins_.count(offset) == 0, "a pinned block of {} bytes is given back", size_);
     if (kept < had) arena_->release(offset + kept, had - kept);
     if (size == 0) {
         arena_->blocks_.erase(offset);
@@ -96,11 +97,26 @@ void RamBlock::shrink(std::size_t size) {
     size_ = size;
 }
 
+RamPin RamBlock::pin() const {
+    if (size_ == 0) return {};
+    const std::size_t offset = arena_->offset_of(data_);
+    ++arena_->pins_[offset];
+    return {*arena_, offset};
+}
+
+RamPin::~RamPin() {
+    if (arena_ == nullptr) return;
+    const auto at = arena_->pins_.find(offset_);
+    CAIRN_CHECK(at != arena_->pins_.end(), "a pin outlives its block");
+    if (--at->second == 0) arena_->pins_.erase(at);
+}
+
 RamArena::RamArena(std::size_t budget) : budget_(budget & ~(kGranularity - 1)) {
     if (budget_ != 0) add_free(0, budget_);
 }
 
 RamArena::~RamArena() {
+    CAIRN_CHECK(pins_.empty(), "{} pins outlive their arena", pins_.size());
     CAIRN_CHECK(used_ == 0, "{} blocks of {} bytes outlive their arena", blocks_.size(), used_);
     if (base_ == nullptr) return;
     permit(base_, mapped_);
@@ -155,7 +171,11 @@ Result<RamBlock> RamArena::allocate(std::size_t bytes) {
                     budget_);
     }
     const std::size_t taken = granules(bytes);
-    if (largest_free() < taken) join_holes(taken);
+    if (largest_free() < taken && !join_holes(taken)) {
+        return fail(ErrorCode::capacity,
+                    "The RAM tier has no {} bytes in one piece: blocks that are in use by another thread lie between.",
+                    bytes);
+    }
     const auto [size, offset] = *free_by_size_.lower_bound(Range{taken, 0});
     if (auto committed = commit_to(offset + taken); !committed) return fail(committed.error());
     remove_free(free_by_offset_.find(offset));
@@ -168,14 +188,19 @@ Result<RamBlock> RamArena::allocate(std::size_t bytes) {
 }
 
 // Makes one free range of at least `size` bytes out of neighbouring ones: of all runs of them that are large enough,
-// the one with the fewest bytes of blocks in between.
-void RamArena::join_holes(std::size_t size) {
+// the one with the fewest bytes of blocks in between. No run goes across a pinned block.
+bool RamArena::join_holes(std::size_t size) {
     std::size_t fewest = static_cast<std::size_t>(-1);
     std::size_t begin = 0;
     std::size_t end = 0;
     std::size_t free = 0;
     auto first = free_by_offset_.begin();
-    for (const auto &[offset, length] : free_by_offset_) {
+    for (auto at = free_by_offset_.begin(); at != free_by_offset_.end(); ++at) {
+        const auto [offset, length] = *at;
+        if (at != first && pinned_between(std::prev(at)->first, offset)) {
+            first = at;
+            free = 0;
+        }
         free += length;
         while (free >= size) {
             const std::size_t between = offset + length - first->first - free;
@@ -188,8 +213,14 @@ void RamArena::join_holes(std::size_t size) {
             ++first;
         }
     }
-    CAIRN_CHECK(end != 0, "{} bytes are free, and no run of holes has {}", budget_ - used_, size);
-    slide(begin, end);
+    CAIRN_CHECK(end != 0 || !pins_.empty(), "{} bytes are free, and no run of holes has {}", budget_ - used_, size);
+    if (end != 0) slide(begin, end);
+    return end != 0;
+}
+
+bool RamArena::pinned_between(std::size_t begin, std::size_t end) const noexcept {
+    const auto pin = pins_.lower_bound(begin);
+    return pin != pins_.end() && pin->first < end;
 }
 
 // Moves all blocks in [begin, end) to its front. Both ends are ends of free ranges.

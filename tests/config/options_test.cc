@@ -118,6 +118,19 @@ TEST(OptionsTable, PageIsUpToDate) {
     EXPECT_EQ(docs_file("configuration.md"), options_markdown()) << "Run tools/gen-docs.";
 }
 
+TEST(ServeDefaults, GiveATenthOfTheDiskInTheUsersCacheDirectory) {
+    Config config;
+    apply_serve_defaults(config, {.cache_directory = "/home/u/.cache/cairn", .disk_bytes = 200_GiB});
+    EXPECT_EQ(config.engine.dynamic_batching->snapshot_disk_bytes, 20_GiB);
+    EXPECT_EQ(config.engine.dynamic_batching->snapshot_disk_path, "/home/u/.cache/cairn");
+    Config large;
+    apply_serve_defaults(large, {.cache_directory = "/c", .disk_bytes = 2000_GiB});
+    EXPECT_EQ(large.engine.dynamic_batching->snapshot_disk_bytes, 64_GiB);
+    Config none;
+    apply_serve_defaults(none, {.disk_bytes = 200_GiB});
+    EXPECT_EQ(none.engine.dynamic_batching->snapshot_disk_bytes, 0u);
+}
+
 TEST(ServeDefaults, GiveDeviceAndRamByTheMachinesMemory) {
     Config config;
     apply_serve_defaults(config, {.ram_bytes = 16_GiB});
@@ -125,7 +138,7 @@ TEST(ServeDefaults, GiveDeviceAndRamByTheMachinesMemory) {
     EXPECT_EQ(batching.prefix_caching, true);
     EXPECT_EQ(batching.snapshot_ram_bytes, 4_GiB);
     EXPECT_EQ(batching.snapshot_device_bytes, 1_GiB);
-    EXPECT_EQ(batching.snapshot_disk_bytes, std::nullopt);
+    EXPECT_EQ(batching.snapshot_disk_bytes, 0u) << "there is nowhere to put it";
     EXPECT_EQ(batching.max_snapshots, std::nullopt);
 }
 

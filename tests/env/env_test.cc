@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "env/file_system.h"
 #include "tests/support/manual_env.h"
 
 namespace cairn {
@@ -43,6 +44,26 @@ TEST(ManualEnv, ClockMovesOnlyByHand) {
     EXPECT_EQ(env.unix_time_s(), ManualEnv::kStartUnixTime + 1);
     env.advance(-1);
     EXPECT_EQ(env.now_s(), 1.5);
+}
+
+TEST(SystemEnv, FilesAreThoseOfTheMachine) {
+    EXPECT_EQ(&system_env().files(), &posix_file_system());
+}
+
+TEST(ManualEnv, FilesAreItsOwnAndFollowItsClock) {
+    ManualEnv env;
+    env.advance(60);
+    ASSERT_TRUE(env.files().open("a", OpenMode::create));
+    EXPECT_EQ(env.files().info("a").value().modified_unix_s, ManualEnv::kStartUnixTime + 60);
+    ManualEnv another;
+    EXPECT_FALSE(another.files().info("a"));
+}
+
+TEST(ManualEnv, FilesMayBeTheTests) {
+    SimFileSystem disk;
+    disk.set_content("a", "hello");
+    ManualEnv env(7, &disk);
+    EXPECT_EQ(&env.files(), &disk);
 }
 
 TEST(ManualEnv, RandomNumbersFollowTheSeed) {

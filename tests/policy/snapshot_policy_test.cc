@@ -105,6 +105,7 @@ struct BudgetCase {
 
 TEST(SnapshotPolicy, BudgetsAndCountDecideWhatIsKept) {
     constexpr auto unset = std::nullopt;
+    constexpr std::size_t kStaging = SnapshotPolicy::kDiskStagingBytes;
     const BudgetCase cases[] = {
         // No storage policy: exactly one on the device, whatever the count allows.
         {unset, unset, unset, unset, "", kOneOnTheDevice},
@@ -125,12 +126,14 @@ TEST(SnapshotPolicy, BudgetsAndCountDecideWhatIsKept) {
         // One budget: the unset ones beside it are zero.
         {unset, 100, unset, unset, "", {kNoCount, kNoCount, 100, 0, 0}},
         {unset, unset, 200, unset, "", {kNoCount, 0, 0, 200, 0}},
-        {unset, unset, unset, 300, "", {kNoCount, 0, 0, 0, 300}},
+        // States on disk pass through RAM, which they therefore have.
+        {unset, unset, unset, 300, "", {kNoCount, 0, 0, kStaging, 300}},
         // Two and three.
         {unset, 100, 200, unset, "", {kNoCount, kNoCount, 100, 200, 0}},
         {unset, 0, 200, unset, "", {kNoCount, 0, 0, 200, 0}},
         {unset, 100, 0, 0, "", {kNoCount, kNoCount, 100, 0, 0}},
-        {unset, 100, 200, 300, "", {kNoCount, kNoCount, 100, 200, 300}},
+        {unset, 100, 200, 300, "", {kNoCount, kNoCount, 100, kStaging, 300}},
+        {unset, 100, kStaging * 2, 300, "", {kNoCount, kNoCount, 100, kStaging * 2, 300}},
         // A count beside budgets limits on top, on the device only where it has a budget.
         {7, 100, 200, unset, "", {7, 7, 100, 200, 0}},
         {7, unset, 200, unset, "", {7, 0, 0, 200, 0}},
@@ -177,7 +180,7 @@ TEST(SnapshotPolicy, DiskPathAloneIsNoStoragePolicy) {
     EXPECT_EQ(alone.disk_path, "");
     batching.snapshot_disk_bytes = 300;
     const auto policy = SnapshotPolicy::resolve(batching, {});
-    expect_on(policy, {kNoCount, 0, 0, 0, 300});
+    expect_on(policy, {kNoCount, 0, 0, SnapshotPolicy::kDiskStagingBytes, 300});
     EXPECT_EQ(policy.disk_path, "states");
 }
 

@@ -8,23 +8,19 @@ namespace {
 class RowSegments : public testing::Test {
 protected:
     RowSegmentPtr segment(RowSegmentPtr parent, TokenSpan span, std::size_t bytes = 64) {
-        return std::make_shared<RowSegment>(std::move(parent), span, std::move(*arena_.allocate(bytes)));
+        return std::make_shared<RowSegment>(std::move(parent), span, std::move(*arena_.allocate(bytes)),
+                                            Tokens(static_cast<std::size_t>(std::max(0, span.length()))));
     }
     RamArena arena_{64_MiB};
 };
 
-TEST_F(RowSegments, AChainIsUsedUpToWhereTheNextOneBegins) {
+TEST_F(RowSegments, AChainBeginsAtTheRoot) {
     const auto root = segment(nullptr, {0, 600});
     const auto child = segment(root, {500, 800});
-    const auto payloads = RowsRef{child, 700}.payloads();
-    ASSERT_EQ(payloads.size(), 2u);
-    EXPECT_EQ(payloads[0].span, (TokenSpan{0, 600}));
-    EXPECT_EQ(payloads[0].use_begin, 0);
-    EXPECT_EQ(payloads[0].use_end, 500);
-    EXPECT_EQ(payloads[0].bytes.data(), root->block().bytes().data());
-    EXPECT_EQ(payloads[1].span, (TokenSpan{500, 800}));
-    EXPECT_EQ(payloads[1].use_begin, 500);
-    EXPECT_EQ(payloads[1].use_end, 700);
+    EXPECT_EQ((RowsRef{child, 700}.chain()), (std::vector<RowSegment *>{root.get(), child.get()}));
+    EXPECT_TRUE((RowsRef{child, 700}.all_in_ram()));
+    EXPECT_FALSE((RowsRef{child, 700}.all_on_disk()));
+    EXPECT_TRUE(RowsRef{}.chain().empty());
 }
 
 TEST_F(RowSegments, ACutRefersToTheLastSegmentThatIsNeeded) {
@@ -34,7 +30,7 @@ TEST_F(RowSegments, ACutRefersToTheLastSegmentThatIsNeeded) {
     EXPECT_EQ(rows.cut(500).segment, root);
     EXPECT_EQ(rows.cut(500).end, 500);
     EXPECT_EQ(rows.cut(0).segment, nullptr);
-    EXPECT_TRUE(rows.cut(0).payloads().empty());
+    EXPECT_TRUE(rows.cut(0).chain().empty());
 }
 
 TEST_F(RowSegments, LiveAsLongAsSomethingNeedsThem) {

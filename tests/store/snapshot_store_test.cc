@@ -36,8 +36,8 @@ TEST_P(EveryFamily, ADemotedSnapshotIsTheSameSnapshot) {
     const Tokens first = StoreBench::text(300, 1), second = StoreBench::text(200, 2);
     const auto a = bench.must_keep(first, Where::device);
     const auto b = bench.must_keep(second, Where::device);
-    EXPECT_EQ(a->residency(), Residency::ram);
-    EXPECT_EQ(b->residency(), Residency::device);
+    EXPECT_EQ(a->where(), "ram");
+    EXPECT_EQ(b->where(), "device");
     EXPECT_EQ(bench.metrics.value(Metric::snapshots_demoted_total, "ram"), 1);
     bench.expect_restores(a, first, Tier::ram);
     bench.expect_restores(b, second, Tier::device);
@@ -120,10 +120,10 @@ TEST_P(EveryFamily, WhenTheDeviceFailsTheCopyInRamServes) {
     const Tokens tokens = StoreBench::text(90);
     const auto snapshot = bench.must_keep(tokens, Where::device);
     ASSERT_TRUE(bench.store->write_behind());
-    EXPECT_EQ(snapshot->residency(), Residency::device_ram);
+    EXPECT_EQ(snapshot->where(), "device and ram");
     bench.control->fail(SimCall::adopt, 1, Error{ErrorCode::internal, "injected"});
     bench.expect_restores(snapshot, tokens, Tier::ram);
-    EXPECT_EQ(snapshot->residency(), Residency::ram);
+    EXPECT_EQ(snapshot->where(), "ram");
     EXPECT_EQ(bench.store->device_bytes(), 0u);
 }
 
@@ -138,9 +138,9 @@ TEST_P(EveryFamily, ALeasedSnapshotIsNeitherEvictedNorDemoted) {
     EXPECT_EQ(bench.keep(StoreBench::text(80, 2), Where::device).error().code, ErrorCode::capacity);
     bench.must_keep(StoreBench::text(80, 3), Where::ram);
     bench.must_keep(StoreBench::text(80, 4), Where::ram);  // takes the place of the third, not of the leased one
-    EXPECT_EQ(pinned->residency(), Residency::device);
+    EXPECT_EQ(pinned->where(), "device");
     EXPECT_EQ(bench.store->free_cells(1000), 0);
-    EXPECT_EQ(pinned->residency(), Residency::device);
+    EXPECT_EQ(pinned->where(), "device");
     bench.expect_restores(pinned, tokens, Tier::device);
 }
 
@@ -199,7 +199,7 @@ TEST(Rows, AForkInTheMiddleOfAnEdgeStoresNoRowsTwice) {
     const auto second = bench.must_keep(fork, Where::ram);
     // 100 rows of 32 bytes with their header, and a boundary: not one row of the shared 400.
     EXPECT_EQ(bench.control->counters().captured_bytes - before, 32u + 100 * 32 + 256);
-    EXPECT_EQ(second->ram().rows.segment->parent(), first->ram().rows.segment);
+    EXPECT_EQ(second->rows().segment->parent(), first->rows().segment);
     bench.expect_restores(second, fork, Tier::ram);
     bench.expect_restores(first, trunk, Tier::ram);
 }
@@ -261,7 +261,7 @@ TEST(Rows, NothingNewIsBuiltOnRowsThatFailedToRestore) {
     EXPECT_FALSE(bench.store->restore(SnapshotLease(a, 500), SeqId(1)).has_value());
     const Tokens sibling = StoreBench::joined(parent, StoreBench::text(50, 3));
     const auto c = bench.must_keep(sibling, Where::ram);
-    EXPECT_EQ(c->ram().rows.segment->parent(), nullptr);
+    EXPECT_EQ(c->rows().segment->parent(), nullptr);
     bench.expect_restores(c, sibling, Tier::ram);
     EXPECT_FALSE(bench.store->restore(SnapshotLease(b, 600), SeqId(2)).has_value());
     bench.store->check_invariants();
@@ -340,7 +340,7 @@ TEST(Budgets, OneEvictionMayTakeALeafAndThenItsParent) {
     bench.must_keep(StoreBench::joined(a1, StoreBench::text(100, 2)), Where::ram);
     const auto big = bench.must_keep(StoreBench::text(300, 3), Where::ram);  // 32 + 300 * 32
     EXPECT_EQ(bench.store->snapshots(), 1u);
-    EXPECT_EQ(big->residency(), Residency::ram);
+    EXPECT_EQ(big->where(), "ram");
 }
 
 TEST(Budgets, SnapshotsOnOneSegmentOfRowsOnlyLeaveTogether) {
@@ -380,7 +380,7 @@ TEST(Budgets, TheDeviceBudgetIsInBytesToo) {
     bench.must_keep(StoreBench::text(100, 3), Where::device);
     EXPECT_EQ(bench.store->device_snapshots(), 2u);
     EXPECT_EQ(bench.store->device_bytes(), 200u * 32 + 2 * 256);
-    EXPECT_EQ(a->residency(), Residency::ram);
+    EXPECT_EQ(a->where(), "ram");
     EXPECT_EQ(bench.keep(StoreBench::text(300, 4), Where::device).error().code, ErrorCode::capacity);
     EXPECT_EQ(bench.store->device_snapshots(), 2u);
 }
@@ -397,7 +397,7 @@ TEST(Budgets, CellsThatWouldSlowEverybodyAreALimit) {
     bench.must_keep(longer, Where::device);
     EXPECT_LE(bench.backend->cells_only_parked(), 150);
     EXPECT_EQ(bench.keep(StoreBench::text(151, 3), Where::device).error().code, ErrorCode::capacity);
-    EXPECT_EQ(bench.keep(StoreBench::text(150, 3), Where::device)->get()->residency(), Residency::device);
+    EXPECT_EQ(bench.keep(StoreBench::text(150, 3), Where::device)->get()->where(), "device");
     EXPECT_EQ(bench.store->device_snapshots(), 1u);
 }
 
@@ -421,10 +421,10 @@ TEST(Budgets, PromotionTakesFreeRoomOnly) {
     const auto b = bench.must_keep(second, Where::ram);
     ASSERT_TRUE(bench.store->restore(SnapshotLease(a, 100), SeqId(1)).has_value());
     bench.store->promote(*a, SeqId(1));
-    EXPECT_EQ(a->residency(), Residency::device_ram);
+    EXPECT_EQ(a->where(), "device and ram");
     ASSERT_TRUE(bench.store->restore(SnapshotLease(b, 100), SeqId(2)).has_value());
     bench.store->promote(*b, SeqId(2));
-    EXPECT_EQ(b->residency(), Residency::ram);
+    EXPECT_EQ(b->where(), "ram");
     bench.store->check_invariants();
     bench.backend->clear(SeqId(1));
     bench.expect_restores(a, first, Tier::device);

@@ -24,8 +24,9 @@ public:
     StoreBench(SimConfig sim, StoreBudgets budgets) : config(std::move(sim)) {
         config.control = control;
         backend = std::move(*open_sim_backend(config));
-        store = std::make_unique<SnapshotStore>(*backend, budgets, *this, env, metrics);
+        store = std::make_unique<SnapshotStore>(*backend, budgets, nullptr, *this, env, metrics);
     }
+    ~StoreBench() override { store.reset(); }  // it asks its advisor until it is gone
 
     static constexpr DeviceLimits kRoomy{.bytes = 64_MiB, .cells = 1 << 20, .parked = 32};
 
@@ -74,7 +75,7 @@ public:
         auto snapshot = store->open(static_cast<TokenPos>(tokens.size()), CheckpointKind::prompt_end);
         if (!snapshot) return snapshot;
         const Status put = where == Where::device ? store->park(**snapshot, SeqId(0))
-                                                  : store->capture(**snapshot, SeqId(0), known_rows(tokens));
+                                                  : store->capture(**snapshot, SeqId(0), tokens, known_rows(tokens));
         if (!put) return fail(put.error());
         known.push_back({tokens, *snapshot});
         store->track(*snapshot);
@@ -108,17 +109,25 @@ public:
     [[nodiscard]] RowsRef known_rows(const Tokens &tokens) const {
         RowsRef best;
         for (const auto &[path, snapshot] : known) {
-            if (!snapshot->in_ram() || snapshot->ram().rows.segment == nullptr || snapshot->ram().rows.suspect())
-                continue;
+            if (snapshot->rows().segment == nullptr || snapshot->rows().suspect()) continue;
             const auto differ = std::mismatch(path.begin(), path.end(), tokens.begin(), tokens.end()).first;
             const auto common = static_cast<TokenPos>(differ - path.begin());
-            if (common > best.end) best = snapshot->ram().rows.cut(common);
+            if (common > best.end) best = snapshot->rows().cut(common);
         }
         return best;
     }
 
     // SnapshotAdvisor
-    double value(const Snapshot &snapshot, std::size_t) const override { return snapshot.last_use_s(); }
+    double value(const Snapshot &snapshot, Tier, std::size_t) const override { return snapshot.last_use_s(); }
+    SnapshotOrigin origin_of(const Snapshot &snapshot) const override {
+        for (const auto &[path, other] : known) {
+            if (other.get() == &snapshot) return {{backend->layout().fingerprint, ""}, path};
+        }
+        return {};
+    }
+    bool worth_writing(const Snapshot &, std::size_t, bool) override { return true; }
+    void note_written(const Snapshot &, std::size_t, double) override {}
+    void note_read(std::size_t, double) override {}
     RowsRef rows_for(const Snapshot &snapshot) const override {
         for (const auto &[path, other] : known) {
             if (other.get() == &snapshot) return known_rows(path);

@@ -1,8 +1,11 @@
-// ManualEnv: an Env whose clock only the test turns, and whose random numbers are the same in every run.
+// ManualEnv: an Env whose clock only the test turns, whose random numbers are the same in every run, and whose files
+// are in memory.
 //
 //     ManualEnv env;
 //     env.advance(1.5);            // now_s() is 1.5 later, unix_time_s() 1 later
 //     env.random_u64();            // a fixed sequence, chosen by the seed
+//     env.files();                 // an empty SimFileSystem of its own, whose files' times follow the clock
+//     ManualEnv again(2, &disk);   // a FileSystem of the test's, which must outlive it
 //
 // Threads: every call from any thread.
 #pragma once
@@ -13,12 +16,16 @@
 #include <random>
 
 #include "env/env.h"
+#include "tests/support/sim_file_system.h"
 
 namespace cairn {
 
 class ManualEnv final : public Env {
 public:
-    explicit ManualEnv(std::uint64_t seed = 1) : random_(seed) {}
+    explicit ManualEnv(std::uint64_t seed = 1, FileSystem *files = nullptr)
+        : random_(seed), files_(files != nullptr ? *files : own_files_) {
+        own_files_.set_unix_time(kStartUnixTime);
+    }
 
     [[nodiscard]] double now_s() const override {
         const std::lock_guard lock(mutex_);
@@ -31,10 +38,14 @@ public:
         const std::lock_guard lock(mutex_);
         return random_();
     }
+    [[nodiscard]] FileSystem &files() override { return files_; }
     /// Turns the clock on; time is monotonic, so a negative number does nothing.
     void advance(double seconds) {
-        const std::lock_guard lock(mutex_);
-        now_s_ += seconds < 0 ? 0 : seconds;
+        {
+            const std::lock_guard lock(mutex_);
+            now_s_ += seconds < 0 ? 0 : seconds;
+        }
+        own_files_.set_unix_time(unix_time_s());
     }
 
     static constexpr std::int64_t kStartUnixTime = 1'700'000'000;
@@ -43,6 +54,8 @@ private:
     mutable std::mutex mutex_;
     double now_s_ = 0;
     std::mt19937_64 random_;
+    SimFileSystem own_files_;
+    FileSystem &files_;
 };
 
 }  // namespace cairn

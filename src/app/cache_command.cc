@@ -1,0 +1,318 @@
+// `cairn cache`: looks after a cache directory. How to use it: docs/cache-command.md.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/cache_export.h"
+#include "app/cache_printer.h"
+#include "app/cache_verify.h"
+#include "app/cache_warm.h"
+#include "app/commands.h"
+#include "app/machine.h"
+#include "app/open_cache.h"
+#include "config/cli.h"
+#include "config/size.h"
+#include "store/gc_plan.h"
+
+namespace cairn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CacheOptions {
+    std::string directory;
+    bool json = false;
+    bool fix = false;
+    bool all = false;
+    bool any_model = false;
+    std::string model;
+    std::string max_bytes;
+    double older_than_days = -1;
+    std::vector<std::uint64_t> ids;
+    std::uint64_t id = 0;
+    std::string file;
+    std::vector<std::string> files;
+    Config config;  // of warm
+};
+
+std::string directory_of(const CacheOptions &options) {
+    return options.directory.empty() ? default_cache_directory() : options.directory;
+}
+
+Result<OpenCache> open(const CacheOptions &options, WhereMissing missing = WhereMissing::fail) {
+    return open_cache(system_env(), directory_of(options), missing);
+}
+
+void print(const std::string &text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_json(const Json &json) {
+    print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+}
+
+/// 0: not a terminal, no limit.
+std::size_t terminal_width() {
+    winsize size{};
+    return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// -- looking -------------------------------------------------------------------------------------------------------
+
+int show(const CacheOptions &options, std::string (*as_json)(const SnapshotListing &),
+         std::string (*as_text)(const SnapshotListing &)) {
+    auto cache = open(options);
+    if (!cache) return report(cache.error());
+    const auto listing = cache->admin->list();
+    if (!listing) return report(listing.error());
+    print(options.json ? as_json(*listing) + '\n' : as_text(*listing));
+    return 0;
+}
+
+int list(const CacheOptions &options) {
+    return show(options, to_json,
+                [](const SnapshotListing &listing) { return snapshot_table(listing, terminal_width()); });
+}
+
+int statistics(const CacheOptions &options) {
+    return show(options, statistics_json, statistics_text);
+}
+
+VerifyProgress verify_progress() {
+    if (isatty(STDERR_FILENO) != 1) return {};
+    return [shown = -1](std::uint64_t done, std::uint64_t all) mutable {
+        const int percent = all == 0 ? 100 : static_cast<int>(done * 100 / all);
+        if (percent == shown) return;
+        shown = percent;
+        constexpr int kWidth = 30;
+        const int filled = percent * kWidth / 100;
+        fmt::print(stderr, "\rreading [{:#<{}}{:.<{}}] {:3} %{}", "", filled, "", kWidth - filled, percent,
+                   done == all ? "\n" : "");
+        std::fflush(stderr);
+    };
+}
+
+int verify(const CacheOptions &options) {
+    auto cache = open(options);
+    if (!cache) return report(cache.error());
+    const auto listing = cache->admin->list();
+    if (!listing) return report(listing.error());
+    const VerifyReport found = verify_payloads(system_env().files(), *listing, verify_progress());
+    std::vector<std::uint64_t> removed;
+    if (options.fix) removed = damaged_snapshots(found);
+    if (!removed.empty()) {
+        if (auto done = cache->admin->remove(removed); !done) return report(done.error());
+    }
+    print(options.json ? verify_json(found, removed) + '\n' : verify_text(found));
+    if (!options.json && !removed.empty()) print(fmt::format("removed: {}\n", fmt::join(removed, ", ")));
+    return found.damaged.empty() ? 0 : 1;
+}
+
+// -- removing ------------------------------------------------------------------------------------------------------
+
+int remove(OpenCache &cache, const SnapshotListing &listing, const std::vector<std::uint64_t> &ids, bool json) {
+    const std::uint64_t freed = footprint_of(payloads_freed(listing, ids));
+    if (!ids.empty()) {
+        if (auto done = cache.admin->remove(ids); !done) return report(done.error());
+    }
+    if (json) {
+        print_json({{"removed", ids}, {"freed_bytes", freed}, {"removed_files", cache.removed_files}});
+        return 0;
+    }
+    print(
+        fmt::format("removed {} snapshot{}, {} on disk\n", ids.size(), ids.size() == 1 ? "" : "s", human_bytes(freed)));
+    if (cache.removed_files > 0) print(fmt::format("removed {} files that nothing named\n", cache.removed_files));
+    return 0;
+}
+
+Status check_model(const SnapshotListing &listing, const std::string &model) {
+    for (const ListedNamespace &ns : listing.namespaces) {
+        if (is_model(ns, model)) return {};
+    }
+    return fail(ErrorCode::not_found, "nothing of a model {} is in {}: `cairn cache stat` lists those that are there",
+                model, listing.directory);
+}
+
+int collect(const CacheOptions &options) {
+    GcLimits limits;
+    limits.model = options.model;
+    if (!options.max_bytes.empty()) {
+        const auto size = parse_size(options.max_bytes);
+        if (!size) return report({size.error().code, "--max-bytes: " + size.error().what});
+        limits.max_bytes = *size;
+    }
+    if (options.older_than_days >= 0) limits.older_than_s = static_cast<std::int64_t>(options.older_than_days * 86400);
+    auto cache = open(options);
+    if (!cache) return report(cache.error());
+    const auto listing = cache->admin->list();
+    if (!listing) return report(listing.error());
+    if (!limits.model.empty()) {
+        if (auto known = check_model(*listing, limits.model); !known) return report(known.error());
+    }
+    return remove(*cache, *listing, plan_gc(*listing, limits), options.json);
+}
+
+int remove_named(const CacheOptions &options) {
+    const int ways = (options.all ? 1 : 0) + (options.model.empty() ? 0 : 1) + (options.ids.empty() ? 0 : 1);
+    if (ways != 1) {
+        return report({ErrorCode::invalid_argument, "say what to remove: ids of snapshots, --model NAME, or --all"});
+    }
+    auto cache = open(options);
+    if (!cache) return report(cache.error());
+    const auto listing = cache->admin->list();
+    if (!listing) return report(listing.error());
+    if (auto known = check_listed(*listing, options.ids); !known) return report(known.error());
+    if (!options.model.empty()) {
+        if (auto known = check_model(*listing, options.model); !known) return report(known.error());
+    }
+    std::vector<std::uint64_t> ids = options.ids;
+    for (const ListedNamespace &ns : listing->namespaces) {
+        if (!options.all && (options.model.empty() || !is_model(ns, options.model))) continue;
+        for (const ListedSnapshot &snapshot : ns.snapshots)
+            ids.push_back(snapshot.id);
+    }
+    return remove(*cache, *listing, ids, options.json);
+}
+
+// -- bringing in and out -------------------------------------------------------------------------------------------
+
+int warm(const CacheOptions &options) {
+    const auto &batching = options.config.engine.dynamic_batching;
+    const bool named = batching && batching->snapshot_disk_path && !batching->snapshot_disk_path->empty();
+    const std::string directory = named ? *batching->snapshot_disk_path : default_cache_directory();
+    auto cache = open_cache(system_env(), directory, WhereMissing::make);
+    if (!cache) return report(cache.error());
+    Result<std::vector<WarmedFile>> warmed = fail(ErrorCode::internal, "nothing was warmed");
+    if (cache->running) {
+        warmed = warm_running(*cache->admin, options.files);
+    } else {
+        cache->admin.reset();  // the engine takes the lock
+        warmed = warm_stopped(options.config, directory, options.files);
+    }
+    if (!warmed) return report(warmed.error());
+    Json json = Json::array();
+    for (const WarmedFile &file : *warmed) {
+        const WarmReport &r = file.report;
+        json.push_back({{"file", file.path}, {"id", r.id}, {"tokens", r.tokens}, {"cached_tokens", r.cached_tokens}});
+        if (options.json) continue;
+        print(fmt::format("{}: snapshot {}, {} tokens, {} of them were cached\n", file.path, r.id, r.tokens,
+                          r.cached_tokens));
+    }
+    if (options.json) print_json(json);
+    return 0;
+}
+
+int export_to_file(const CacheOptions &options) {
+    auto cache = open(options);
+    if (!cache) return report(cache.error());
+    const auto bytes = export_snapshot(system_env().files(), *cache->admin, options.id, options.file);
+    if (!bytes) return report(bytes.error());
+    if (options.json) {
+        print_json({{"id", options.id}, {"file", options.file}, {"bytes", *bytes}});
+    } else {
+        print(fmt::format("snapshot {} is in {} now, {}\n", options.id, options.file, human_bytes(*bytes)));
+    }
+    return 0;
+}
+
+int import_from_file(const CacheOptions &options) {
+    ImportOptions how{.any_model = options.any_model};
+    if (!options.max_bytes.empty()) {
+        const auto size = parse_size(options.max_bytes);
+        if (!size) return report({size.error().code, "--max-bytes: " + size.error().what});
+        how.max_bytes = *size;
+    }
+    auto cache = open(options, WhereMissing::make);
+    if (!cache) return report(cache.error());
+    const auto imported = cache->admin->import_archive(options.file, how);
+    if (!imported) return report(imported.error());
+    if (options.json) {
+        print_json({{"id", imported->id}, {"was_there", imported->was_there}});
+    } else if (imported->was_there) {
+        print(fmt::format("the same prefix is cached already, as snapshot {}: nothing was imported\n", imported->id));
+    } else {
+        print(fmt::format("imported as snapshot {}\n", imported->id));
+    }
+    return 0;
+}
+
+// -- the command line ----------------------------------------------------------------------------------------------
+
+using Run = int (*)(const CacheOptions &);
+
+struct Subcommand {
+    CLI::App *app;
+    Run run;
+};
+
+CLI::App *add(CLI::App &parent, CacheOptions &options, const char *name, const char *help) {
+    CLI::App *app = parent.add_subcommand(name, help);
+    app->add_option("--cache-dir", options.directory, "The cache directory; default: the user's own.");
+    app->add_flag("--json", options.json, "Print JSON.");
+    return app;
+}
+
+std::vector<Subcommand> add_looking(CLI::App &parent, CacheOptions &options) {
+    CLI::App *verifying = add(parent, options, "verify", "Read every file with all checksums.");
+    verifying->add_flag("--fix", options.fix, "Remove the snapshots that need damaged files.");
+    return {{add(parent, options, "ls", "List what is cached, as a tree by prefix."), list},
+            {add(parent, options, "stat", "Totals by model and tier, and budgets."), statistics},
+            {verifying, verify}};
+}
+
+std::vector<Subcommand> add_removing(CLI::App &parent, CacheOptions &options) {
+    CLI::App *collecting = add(parent, options, "gc", "Remove what was not used for longest.");
+    collecting->add_option("--max-bytes", options.max_bytes, "Most that stays on disk: MiB, or with K, M or G behind.");
+    collecting->add_option("--older-than", options.older_than_days, "Days since the last use.")
+        ->check(CLI::Range(0.0, 1e6));
+    collecting->add_option("--model", options.model, "Only of this model: its name, or how its fingerprint begins.");
+    CLI::App *removing = add(parent, options, "rm", "Remove snapshots by id.");
+    removing->add_option("ID", options.ids, "Ids, as `cairn cache ls` shows them.");
+    removing->add_option("--model", options.model, "All of this model: its name, or how its fingerprint begins.");
+    removing->add_flag("--all", options.all, "Everything.");
+    return {{collecting, collect}, {removing, remove_named}};
+}
+
+std::vector<Subcommand> add_bringing(CLI::App &parent, CacheOptions &options) {
+    CLI::App *warming = parent.add_subcommand("warm", "Compute texts and keep their states on disk.");
+    add_options(*warming, options.config, {OptionGroup::model, OptionGroup::engine});
+    warming->add_flag("--json", options.json, "Print JSON.");
+    warming->add_option("FILE", options.files, "Texts, each a prompt's beginning as it is.")->required();
+    CLI::App *exporting = add(parent, options, "export", "Write one snapshot, with all it needs, to a file.");
+    exporting->add_option("ID", options.id, "The snapshot.")->required();
+    exporting->add_option("FILE", options.file, "The file to write.")->required();
+    CLI::App *importing = add(parent, options, "import", "Take in a snapshot from a file that `export` wrote.");
+    importing->add_option("FILE", options.file, "The file.")->required();
+    importing->add_flag("--any-model", options.any_model, "Also of a model that nothing is cached of.");
+    importing->add_option("--max-bytes", options.max_bytes,
+                          "Most on disk afterwards, where no server has a limit of its own.");
+    return {{warming, warm}, {exporting, export_to_file}, {importing, import_from_file}};
+}
+
+}  // namespace
+
+Command add_cache_command(CLI::App &parent) {
+    CLI::App *app = parent.add_subcommand("cache", "Look after the cache directory, a running server's too.");
+    app->require_subcommand(1);
+    auto options = std::make_shared<CacheOptions>();
+    std::vector<Subcommand> subcommands;
+    for (const auto &added : {add_looking, add_removing, add_bringing}) {
+        const auto more = added(*app, *options);
+        subcommands.insert(subcommands.end(), more.begin(), more.end());
+    }
+    return {app, [options, subcommands] {
+                for (const Subcommand &subcommand : subcommands) {
+                    if (subcommand.app->parsed()) return subcommand.run(*options);
+                }
+                return 2;
+            }};
+}
+
+}  // namespace cairn

@@ -1,0 +1,26 @@
+#include "store/text_beginning.h"
+
+#include <cstddef>
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t kTextBytes = 160;
+
+}  // namespace
+
+std::string beginning_of_text(const Vocabulary &vocabulary, TokenView tokens) {
+    std::string text;
+    for (const Token token : tokens) {
+        if (text.size() >= kTextBytes) break;
+        if (vocabulary.contains(token)) text += vocabulary.piece(token, true);
+    }
+    if (text.size() <= kTextBytes) return text;
+    std::size_t end = kTextBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;
+    text.resize(end);
+    return text;
+}
+
+}  // namespace cairn

@@ -1,0 +1,14 @@
+// The beginning of what tokens say, for people who look at a list of snapshots.
+#pragma once
+
+#include <string>
+
+#include "cairn/types.h"
+#include "model/vocabulary.h"
+
+namespace cairn {
+
+/// At most 160 bytes, in whole characters. Cost: the tokens that make them.
+[[nodiscard]] std::string beginning_of_text(const Vocabulary &vocabulary, TokenView tokens);
+
+}  // namespace cairn
