@@ -94,6 +94,7 @@ void Snapshot::leave(Tier tier) {
 
 void Snapshot::count_hit(double now_s) noexcept {
     last_use_s_ = now_s;
+    not_before_s_ = 0;
     ++hits_;
 }
 

@@ -106,7 +106,7 @@ private:
     DiskFilePtr boundary_file_;
     double last_use_s_;
     double published_s_;
-    double not_before_s_ = 0;  // the store's: when writing it to disk may be tried again
+    double not_before_s_ = 0;  // the store's: when writing it to disk may be tried again; a hit: at once
     std::uint32_t hits_ = 0;
     std::uint32_t leases_ = 0;
     std::int64_t created_unix_s_ = 0;

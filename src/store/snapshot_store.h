@@ -194,7 +194,7 @@ private:
     [[nodiscard]] PendingWrite plan_write(Snapshot &snapshot);
     [[nodiscard]] WriteOrder order_of(const PendingWrite &write);
     [[nodiscard]] std::size_t bytes_to_write(const Snapshot &snapshot) const;
-    [[nodiscard]] Status reserve_disk(PendingWrite &write, double value);
+    [[nodiscard]] Status reserve_disk(PendingWrite &write);
     [[nodiscard]] bool make_disk_room(std::size_t bytes, std::optional<double> ceiling);
     void finish_pending();
     void note_uses();

@@ -1,5 +1,6 @@
 // SnapshotStore's dealings with its disk tier: what is written next, what is read back, what was there before.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -102,8 +103,7 @@ Status SnapshotStore::start_write(Snapshot &snapshot) {
     CAIRN_CHECK(snapshot.in_ram() && !snapshot.on_disk() && !pending_, "writing a snapshot that is {}",
                 snapshot.where());
     PendingWrite write = plan_write(snapshot);
-    const double value = advisor_.value(snapshot, Tier::disk, bytes_to_write(snapshot));
-    if (auto room = reserve_disk(write, value); !room) return room;
+    if (auto room = reserve_disk(write); !room) return room;
     // After room was made: whoever had to leave is no parent in the catalogue any more.
     WriteOrder order = order_of(write);
     pending_ = std::move(write);
@@ -172,7 +172,7 @@ WriteOrder SnapshotStore::order_of(const PendingWrite &write) {
     return order;
 }
 
-Status SnapshotStore::reserve_disk(PendingWrite &write, double value) {
+Status SnapshotStore::reserve_disk(PendingWrite &write) {
     std::size_t bytes = 0;
     for (const StoredPayload &payload : write.payloads)
         bytes += DiskTier::footprint(static_cast<std::size_t>(payload.file_bytes));
@@ -180,6 +180,8 @@ Status SnapshotStore::reserve_disk(PendingWrite &write, double value) {
         return fail(ErrorCode::capacity, "The state is larger than the disk budget of {} bytes.", disk_->budget());
     }
     const std::size_t used = std::min(disk_->used(), disk_->budget());
+    // Judged by what it will take there, as those are that would have to leave.
+    const double value = advisor_.value(write.lease.snapshot(), Tier::disk, bytes);
     if (bytes > disk_->budget() - used && !make_disk_room(bytes, value)) {
         return fail(ErrorCode::capacity, "No room for {} bytes on disk: what is there is in use or worth more.", bytes);
     }
@@ -209,6 +211,8 @@ bool SnapshotStore::make_disk_room(std::size_t bytes, std::optional<double> ceil
     if (!plan) return false;
     for (Snapshot *snapshot : *plan) {
         metrics_.add(Metric::snapshots_evicted_total, 1, name_of(Tier::disk));
+        // Or those in RAM would be written again, and push each other out for ever.
+        snapshot->not_before_s_ = std::numeric_limits<double>::infinity();
         drop_disk(*snapshot);
     }
     return missing() == 0;
