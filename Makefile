@@ -4,6 +4,7 @@
 # More:
 #     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
 #     make bench    every bench: bench-state, bench-plain, bench-index (bench/README.md)
+#     make soak     kill -9 under traffic, SOAK_ROUNDS=200 times, and SOAK_MUTATIONS=10000 damaged cache directories
 #     make tsan     the tests that need no libllama, under ThreadSanitizer
 #     make fuzz     the wire formats under libFuzzer, FUZZ_SECONDS=60 (needs clang)
 #     make format   clang-format on our sources
@@ -14,6 +15,10 @@ JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 RUN_FLAGS ?=
 FUZZ_SECONDS ?= 60
+SOAK_ROUNDS ?= 200
+TRACES ?= traces
+WORKLOAD ?= agents
+SOAK_MUTATIONS ?= 10000
 # Compiler results are shared between clones in different folders.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
@@ -21,7 +26,7 @@ export CCACHE_SLOPPINESS ?= include_file_mtime,time_macros
 
 configure = mkdir -p $(1) && cmake -S . -B $(1) -G Ninja $(2) >$(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
 
-.PHONY: run build test bench bench-model bench-state bench-plain bench-index tsan fuzz format clean
+.PHONY: run build test bench bench-model bench-state bench-plain bench-index bench-disk soak tsan fuzz format clean
 
 run: build
 	$(BUILD)/bin/cairn serve -m models/demo.gguf $(RUN_FLAGS)
@@ -52,6 +57,21 @@ bench-state: bench-model
 bench-plain: bench-model
 	@cmake --build $(BUILD) -j $(JOBS) --target plain llama-bench
 	bench/plain.py --bin $(BUILD)/bin --model $(BUILD)/bench/qwen35-0.8b.gguf
+
+# TRACES: a folder with request traces, WORKLOAD: one of bench/replay_trace.py's (bench/README.md).
+bench-disk:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target disk_replay
+	bench/replay_trace.py $(TRACES) $(WORKLOAD) | $(BUILD)/bin/disk_replay --ram-gib 8 --disk-gib 64
+
+soak:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target cairn cairn_e2e test_cache
+	cd $(BUILD)/tests/e2e && CAIRN_BIN=$(CURDIR)/$(BUILD)/bin/cairn CAIRN_MODEL=$(CURDIR)/models/demo.gguf \
+	  CAIRN_ROUNDS=$(SOAK_ROUNDS) node kill_soak.mjs
+	CAIRN_MUTATIONS=$(SOAK_MUTATIONS) $(BUILD)/bin/test_cache --gtest_filter='*NoMutation*'
 
 bench-index:
 	@tools/setup --test

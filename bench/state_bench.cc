@@ -6,17 +6,22 @@
 // Counters: `of_memcpy` is the speed of the operation as a share of memcpy's for the same bytes (best of the rounds,
 // each round times both); `copied_bytes` what an operation copied.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "env/file_system.h"
 #include "llama/llama_backend.h"
+#include "store/payload_file.h"
 
 namespace cairn {
 namespace {
@@ -122,6 +127,55 @@ void restore_2048(benchmark::State &state) {
         state, prefix, [&] { prefix.restore(); }, [&] { prefix.backend->clear(SeqId(1)); });
 }
 BENCHMARK(restore_2048)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// Payload files of a prefix in a folder of their own, read as the disk tier reads them.
+class PrefixOnDisk {
+public:
+    explicit PrefixOnDisk(Prefix &prefix)
+        : prefix_(prefix),
+          folder_(std::filesystem::temp_directory_path() / ("cairn-state-bench-" + std::to_string(::getpid()))) {
+        std::filesystem::create_directories(folder_);
+        const Tokens tokens(kTokens, 1);
+        const NamespaceKey ns{prefix.backend->layout().fingerprint, ""};
+        const auto write = [&](const char *name, PayloadKind kind, TokenSpan span, Bytes bytes) {
+            auto header = describe_payload(kind, 1, ns, tokens, span);
+            auto done = write_payload_file(posix_file_system(), folder_ / name, std::move(header), bytes);
+            if (!done) prefix.error = done.error().what;
+        };
+        write("rows", PayloadKind::rows, {0, kTokens}, Bytes(prefix.rows).first(prefix.used.rows));
+        write("boundary", PayloadKind::boundary, {kTokens, kTokens},
+              Bytes(prefix.boundary).first(prefix.used.boundary));
+    }
+    ~PrefixOnDisk() { std::filesystem::remove_all(folder_); }
+    PrefixOnDisk(const PrefixOnDisk &) = delete;
+    PrefixOnDisk &operator=(const PrefixOnDisk &) = delete;
+
+    void restore() {
+        read("rows", MutableBytes(prefix_.rows).first(prefix_.used.rows));
+        read("boundary", MutableBytes(prefix_.boundary).first(prefix_.used.boundary));
+        prefix_.restore();
+    }
+
+private:
+    void read(const char *name, MutableBytes to) {
+        auto payload = open_payload_file(posix_file_system(), folder_ / name);
+        const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
+        if (!payload || !payload->read(to, threads)) prefix_.error = "a payload file could not be read";
+    }
+
+    Prefix &prefix_;
+    std::filesystem::path folder_;
+};
+
+/// From files that the page cache holds, every byte checked.
+void restore_from_disk_2048(benchmark::State &state) {
+    Prefix prefix;
+    if (!prefix.error.empty()) return state.SkipWithError(prefix.error.c_str());
+    PrefixOnDisk disk(prefix);
+    against_memcpy(
+        state, prefix, [&] { disk.restore(); }, [&] { prefix.backend->clear(SeqId(1)); });
+}
+BENCHMARK(restore_from_disk_2048)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 void capture_2048(benchmark::State &state) {
     Prefix prefix;

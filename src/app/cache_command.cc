@@ -260,11 +260,11 @@ CLI::App *add(CLI::App &parent, CacheOptions &options, const char *name, const c
 }
 
 std::vector<Subcommand> add_looking(CLI::App &parent, CacheOptions &options) {
+    CLI::App *listing = add(parent, options, "ls", "List what is cached, as a tree by prefix.");
+    CLI::App *counting = add(parent, options, "stat", "Totals by model and tier, and budgets.");
     CLI::App *verifying = add(parent, options, "verify", "Read every file with all checksums.");
     verifying->add_flag("--fix", options.fix, "Remove the snapshots that need damaged files.");
-    return {{add(parent, options, "ls", "List what is cached, as a tree by prefix."), list},
-            {add(parent, options, "stat", "Totals by model and tier, and budgets."), statistics},
-            {verifying, verify}};
+    return {{listing, list}, {counting, statistics}, {verifying, verify}};
 }
 
 std::vector<Subcommand> add_removing(CLI::App &parent, CacheOptions &options) {

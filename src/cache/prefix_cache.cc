@@ -147,6 +147,7 @@ private:
         return {backend_.layout().fingerprint, tenant};
     }
     void take_over_disk();
+    [[nodiscard]] std::unordered_map<std::uint64_t, SnapshotPlace> list_foreign(const CatalogueContent &content) const;
     [[nodiscard]] SnapshotPlace place_of(const Snapshot &snapshot) const;
     [[nodiscard]] Result<SnapshotPtr> live_snapshot(std::uint64_t id) const;
     [[nodiscard]] Status want(const SnapshotPtr &snapshot);
@@ -459,13 +460,10 @@ void PrefixCache::Impl::take_over_disk() {
         for (const StoredSnapshot &row : ns.snapshots)
             rows.emplace(row.id, &row);
     }
+    std::unordered_map<std::uint64_t, SnapshotPlace> foreign = list_foreign(content);
     for (const SnapshotStore::Found &found : store_.adopt_directory(content)) {
         if (found.ns->key.model != backend_.layout().fingerprint) {
-            auto parent = rows.find(found.row->parent);
-            while (parent != rows.end() && !parent->second->live)
-                parent = rows.find(parent->second->parent);
-            foreign_[found.snapshot.get()] = {found.ns->key, found.ns->model, parent == rows.end() ? 0 : parent->first,
-                                              found.row->text};
+            foreign_[found.snapshot.get()] = std::move(foreign[found.row->id]);
             continue;
         }
         Tokens tokens(static_cast<std::size_t>(found.row->position));
@@ -482,6 +480,18 @@ void PrefixCache::Impl::take_over_disk() {
         addresses_.emplace(found.snapshot.get(), Address{found.ns->key, published.ref});
         if (published.replaced) store_.remove(**published.replaced);
     }
+}
+
+/// What a listing says of the snapshots of other models, by id.
+std::unordered_map<std::uint64_t, SnapshotPlace> PrefixCache::Impl::list_foreign(
+    const CatalogueContent &content) const {
+    std::unordered_map<std::uint64_t, SnapshotPlace> foreign;
+    for (const StoredNamespace &ns : content.namespaces) {
+        if (ns.key.model == backend_.layout().fingerprint) continue;
+        for (ListedSnapshot &listed : list_namespace(ns).snapshots)
+            foreign[listed.id] = {ns.key, ns.model, listed.parent, std::move(listed.text)};
+    }
+    return foreign;
 }
 
 void PrefixCache::Impl::save(double seconds) {

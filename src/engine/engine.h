@@ -8,8 +8,8 @@
 // cut at planned checkpoints whatever the chunk width.
 //
 // Ownership: owns backend and cache; requests are owned by the engine until their last event.
-// Threads: submit, cancel, with_cache, stats and the const facts from any thread. Events are called on the engine's thread, in the
-// order request.h gives; after the destructor (which cancels what is left and joins) none comes any more.
+// Threads: submit, cancel, with_cache, stats and the const facts from any thread. Events are called on the engine's
+// thread, in the order request.h gives; after the destructor (which cancels what is left and joins) none comes.
 // Errors: submit refuses at once what can never run (empty or foreign tokens, a prompt longer than the context); later
 // failures arrive as the `failed` event. A cache that fails costs time, never an answer.
 #pragma once

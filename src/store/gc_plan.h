@@ -16,9 +16,9 @@
 namespace cairn {
 
 struct GcLimits {
-    std::optional<std::uint64_t> max_bytes;    ///< of files, of the chosen models together
-    std::optional<std::int64_t> older_than_s;  ///< since their last use
-    std::string model;  ///< a name, or at least 4 digits of a fingerprint's beginning; empty: all
+    std::optional<std::uint64_t> max_bytes{};    ///< of files, of the chosen models together
+    std::optional<std::int64_t> older_than_s{};  ///< since their last use
+    std::string model{};  ///< a name, or at least 4 digits of a fingerprint's beginning; empty: all
 };
 
 [[nodiscard]] std::vector<std::uint64_t> plan_gc(const SnapshotListing &listing, const GcLimits &limits);

@@ -66,15 +66,19 @@ struct TierUse {
 struct SnapshotListing {
     std::string directory;
     std::int64_t now_unix_s = 0;  ///< when it was made
-    TierUse device;
-    TierUse ram;
-    TierUse disk;                    ///< files rounded up to blocks, as budgets count them
-    std::vector<std::string> notes;  ///< what was found wrong when the directory was opened
-    std::vector<ListedNamespace> namespaces;
+    TierUse device{};
+    TierUse ram{};
+    TierUse disk{};                    ///< files rounded up to blocks, as budgets count them
+    std::vector<std::string> notes{};  ///< what was found wrong when the directory was opened
+    std::vector<ListedNamespace> namespaces{};
 
     friend bool operator==(const SnapshotListing &, const SnapshotListing &) = default;
 };
 
+/// Parents are found by the tokens: the catalogue names those that were on disk when a snapshot was written. Paths
+/// without state are left out, and their texts put before those of what builds on them. Cost: a hash of each stored
+/// token.
+[[nodiscard]] ListedNamespace list_namespace(const StoredNamespace &ns);
 [[nodiscard]] SnapshotListing listing_of(const CacheDirectory &directory, std::int64_t now_unix_s);
 
 /// Payloads of `ns` that `snapshot` needs: its rows from the last one up, then its boundary.

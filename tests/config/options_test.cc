@@ -120,9 +120,9 @@ TEST(OptionsTable, PageIsUpToDate) {
 
 TEST(ServeDefaults, GiveATenthOfTheDiskInTheUsersCacheDirectory) {
     Config config;
-    apply_serve_defaults(config, {.cache_directory = "/home/u/.cache/cairn", .disk_bytes = 200_GiB});
+    apply_serve_defaults(config, {.cache_directory = "cache/cairn", .disk_bytes = 200_GiB});
     EXPECT_EQ(config.engine.dynamic_batching->snapshot_disk_bytes, 20_GiB);
-    EXPECT_EQ(config.engine.dynamic_batching->snapshot_disk_path, "/home/u/.cache/cairn");
+    EXPECT_EQ(config.engine.dynamic_batching->snapshot_disk_path, "cache/cairn");
     Config large;
     apply_serve_defaults(large, {.cache_directory = "/c", .disk_bytes = 2000_GiB});
     EXPECT_EQ(large.engine.dynamic_batching->snapshot_disk_bytes, 64_GiB);

@@ -9,7 +9,8 @@ import { startServer } from './server.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-e2e-'));
 const run = (...words) => {
-  const result = spawnSync(process.env.CAIRN_BIN, words, { encoding: 'utf8', timeout: 60000 });
+  const env = { ...process.env, XDG_CACHE_HOME: folder };
+  const result = spawnSync(process.env.CAIRN_BIN, words, { encoding: 'utf8', timeout: 60000, env });
   return { status: result.status, said: result.stderr + result.stdout };
 };
 
