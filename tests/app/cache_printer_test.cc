@@ -66,7 +66,7 @@ TEST(CachePrinter, ALineSaysAllOfASnapshot) {
 TEST(CachePrinter, TextsAreCutToTheWidth) {
     SnapshotListing listing = example();
     listing.namespaces[0].snapshots[0].text = std::string(500, 'x');
-    for (const std::size_t width : {80u, 100u, 123u}) {
+    for (const std::size_t width : {90u, 100u, 123u}) {
         const auto lines = lines_of(snapshot_table(listing, width));
         EXPECT_EQ(lines.back().size(), width);
         EXPECT_THAT(lines.back(), testing::EndsWith("xxx..."));

@@ -19,16 +19,15 @@ using Ids = std::vector<std::uint64_t>;
 
 class CacheAdminTest : public testing::TestWithParam<SimFamily> {
 protected:
-    const ListedSnapshot &at(TokenPos position) {
+    ListedSnapshot at(TokenPos position) {
         listing = bench.cache->list();
-        static const ListedSnapshot kNone;
         for (const ListedNamespace &ns : listing.namespaces) {
             for (const ListedSnapshot &snapshot : ns.snapshots) {
                 if (snapshot.position == position) return snapshot;
             }
         }
         ADD_FAILURE() << "nothing is listed at " << position;
-        return kNone;
+        return {};
     }
     /// As `cairn cache export` does.
     void export_to(std::uint64_t id, const std::string &path) {
@@ -88,7 +87,7 @@ TEST_P(CacheAdminTest, ARunningCacheAndTheStoppedDirectoryListTheSame) {
     bench.settle();
     bench.stop();
     bench.start();
-    const SnapshotListing running = bench.cache->list();
+    SnapshotListing running = bench.cache->list();
     bench.stop();
     const auto directory = CacheDirectory::open(*bench.disk, DiskBench::kPath, "a test");
     ASSERT_TRUE(directory.has_value());
@@ -96,8 +95,15 @@ TEST_P(CacheAdminTest, ARunningCacheAndTheStoppedDirectoryListTheSame) {
     stopped.device = running.device;  // a directory knows of no budgets
     stopped.ram = running.ram;
     stopped.disk.limit = running.disk.limit;
+    ASSERT_EQ(running.namespaces.size(), 1u);
+    ASSERT_EQ(stopped.namespaces.size(), 1u);
+    // Only the model's vocabulary tells the text behind a parent that was written later.
+    for (SnapshotListing *each : {&running, &stopped}) {
+        EXPECT_FALSE(each->namespaces[0].snapshots[0].text.empty());
+        for (ListedSnapshot &snapshot : each->namespaces[0].snapshots)
+            snapshot.text.clear();
+    }
     EXPECT_EQ(to_json(running), to_json(stopped));
-    EXPECT_EQ(running.namespaces.size(), 1u);
 }
 
 TEST_P(CacheAdminTest, WhatIsRemovedIsGoneFromAllTiersAndStaysAway) {
@@ -201,19 +207,29 @@ TEST_P(CacheAdminTest, AnArchiveThatTheDiskCannotTakeLeavesNothingBehind) {
     bench.serve(prompt, {300, 699});
     bench.settle();
     export_to(at(699).id, "/exported.cairn");
-    ASSERT_TRUE(bench.cache->remove(Ids{at(699).id}).has_value());
-    bench.cache->tend_disk();
-    const auto files = bench.payload_files();
-    const std::size_t used = bench.cache->stats().disk_bytes;
-    bench.free_space_bytes = 0;
     const auto header = read_archive_header(*bench.disk, "/exported.cairn");
-    bench.disk->fail_operation(12, ErrorCode::io);
-    const auto imported = bench.cache->import_archive("/exported.cairn", *header);
-    EXPECT_FALSE(imported.has_value());
-    bench.cache->check_invariants();
-    EXPECT_EQ(bench.payload_files(), files);
-    EXPECT_EQ(bench.cache->stats().disk_bytes, used);
-    EXPECT_EQ(bench.serve_end(prompt).cached, 300);
+    ASSERT_TRUE(header.has_value());
+    int failures = 0;
+    for (std::uint64_t n = 1; n < 40; ++n) {
+        ASSERT_TRUE(bench.cache->remove(Ids{at(699).id}).has_value());
+        bench.settle();
+        bench.stop();
+        bench.start();
+        const auto files = bench.payload_files();
+        const std::size_t used = bench.cache->stats().disk_bytes;
+        bench.disk->fail_operation(n, ErrorCode::io);
+        const auto imported = bench.cache->import_archive("/exported.cairn", *header);
+        bench.disk->clear_faults();
+        bench.cache->check_invariants();
+        if (!imported) {
+            ++failures;
+            EXPECT_EQ(bench.payload_files(), files) << "operation " << n;
+            EXPECT_EQ(bench.cache->stats().disk_bytes, used) << "operation " << n;
+            ASSERT_TRUE(bench.cache->import_archive("/exported.cairn", *header).has_value()) << "operation " << n;
+        }
+        EXPECT_EQ(bench.serve_end(prompt).cached, 699);
+    }
+    EXPECT_GT(failures, 5);
 }
 
 TEST_P(CacheAdminTest, SnapshotsOfOtherModelsAreListedAndCanBeRemoved) {
@@ -225,7 +241,6 @@ TEST_P(CacheAdminTest, SnapshotsOfOtherModelsAreListedAndCanBeRemoved) {
     EXPECT_EQ(bench.serve(prompt, {}).cached, 0);
     const ListedSnapshot foreign = at(699);
     EXPECT_EQ(foreign.parent, at(300).id);
-    EXPECT_FALSE(foreign.text.empty());
     EXPECT_EQ(bench.cache->tokens_of(foreign.id).error().code, ErrorCode::unsupported);
     ASSERT_TRUE(bench.cache->remove(Ids{foreign.id}).has_value());
     EXPECT_EQ(find_listed(bench.cache->list(), foreign.id).snapshot, nullptr);
