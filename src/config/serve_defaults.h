@@ -29,10 +29,10 @@
 namespace cairn {
 
 struct MachineFacts {
-    std::size_t ram_bytes = 0;     ///< what this process may use of it; 0: unknown, the least is taken
-    std::size_t device_bytes = 0;  ///< the device's own memory; 0: it computes in RAM
-    std::string cache_directory;   ///< where this user's programs keep what they can make again; empty: nowhere
-    std::size_t disk_bytes = 0;    ///< of the whole file system it is on
+    std::size_t ram_bytes = 0;      ///< what this process may use of it; 0: unknown, the least is taken
+    std::size_t device_bytes = 0;   ///< the device's own memory; 0: it computes in RAM
+    std::string cache_directory{};  ///< where this user's programs keep what they can make again; empty: nowhere
+    std::size_t disk_bytes = 0;     ///< of the whole file system it is on
 };
 
 void apply_serve_defaults(Config &config, const MachineFacts &machine);

@@ -247,7 +247,7 @@ TEST_F(CommandLine, HelpShowsShortSpellingsDefaultsAndLimits) {
     EXPECT_THAT(help, HasSubstr("--ctx-size N"));
     EXPECT_THAT(help, HasSubstr("Default: 8080."));
     EXPECT_THAT(help, HasSubstr("Default: all."));
-    EXPECT_THAT(help, HasSubstr("It has no effect in this version, which has no disk tier."));
+    EXPECT_THAT(help, HasSubstr("Most state kept on disk, where it outlives a restart."));
     EXPECT_THAT(help, Not(HasSubstr("Default: unset")));
 }
 
