@@ -27,6 +27,14 @@ void serve_all(DiskBench &bench, int rounds = 2) {
     }
 }
 
+/// Operations on files that serving all prompts takes.
+std::uint64_t operations_of(SimFamily family, int rounds) {
+    DiskBench bench(family);
+    const std::uint64_t before = bench.disk->operations();
+    serve_all(bench, rounds);
+    return bench.disk->operations() - before;
+}
+
 /// The cache is whole, gives everything up, and nothing is left of it in memory or in the accounts.
 void expect_nothing_leaks(DiskBench &bench) {
     bench.cache->check_invariants();
@@ -43,13 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Families, FaultyDisk, testing::Values(SimFamily::attent
 
 // Each operation in turn, once and from then on for ever: no request fails, no answer is wrong.
 TEST_P(FaultyDisk, AFailureAtAnyOperationCostsNoAnswer) {
-    std::uint64_t operations = 0;
-    {
-        DiskBench bench(GetParam());
-        const std::uint64_t before = bench.disk->operations();
-        serve_all(bench);
-        operations = bench.disk->operations() - before;
-    }
+    const std::uint64_t operations = operations_of(GetParam(), 2);
     ASSERT_GT(operations, 50u);
     for (std::uint64_t n = 1; n <= operations; ++n) {
         for (const ErrorCode code : {ErrorCode::capacity, ErrorCode::io}) {
@@ -116,21 +118,16 @@ TEST_P(FaultyDisk, ShortAndInterruptedTransfersChangeNothing) {
     EXPECT_EQ(bench.metrics.value(Metric::disk_failures_total, "write_io"), 0);
 }
 
-// The process is killed between any two operations: the next start serves what is whole.
-TEST_P(FaultyDisk, AKillAtAnyOperationLeavesADirectoryThatOpens) {
-    std::uint64_t operations = 0;
-    {
-        DiskBench bench(GetParam());
-        const std::uint64_t before = bench.disk->operations();
-        serve_all(bench, 1);
-        operations = bench.disk->operations() - before;
-    }
+/// The process ends at each operation in turn; `end` says how. The next start serves what is whole.
+template <class End>
+void end_at_each_operation(SimFamily family, End end) {
+    const std::uint64_t operations = operations_of(family, 1);
     for (std::uint64_t n = 1; n <= operations; ++n) {
         SCOPED_TRACE(n);
-        DiskBench bench(GetParam());
+        DiskBench bench(family);
         bench.disk->fail_operation(n, ErrorCode::io, Repeat::for_ever);  // from here on the process is no more
         serve_all(bench, 1);
-        bench.kill();
+        end(bench, n);
         ASSERT_EQ(bench.start(), std::nullopt);
         serve_all(bench, 1);
         expect_nothing_leaks(bench);
@@ -138,25 +135,12 @@ TEST_P(FaultyDisk, AKillAtAnyOperationLeavesADirectoryThatOpens) {
     }
 }
 
+TEST_P(FaultyDisk, AKillAtAnyOperationLeavesADirectoryThatOpens) {
+    end_at_each_operation(GetParam(), [](DiskBench &bench, std::uint64_t) { bench.kill(); });
+}
+
 TEST_P(FaultyDisk, ALossOfPowerAtAnyOperationLeavesADirectoryThatOpens) {
-    std::uint64_t operations = 0;
-    {
-        DiskBench bench(GetParam());
-        const std::uint64_t before = bench.disk->operations();
-        serve_all(bench, 1);
-        operations = bench.disk->operations() - before;
-    }
-    for (std::uint64_t n = 1; n <= operations; ++n) {
-        SCOPED_TRACE(n);
-        DiskBench bench(GetParam());
-        bench.disk->fail_operation(n, ErrorCode::io, Repeat::for_ever);
-        serve_all(bench, 1);
-        bench.crash(n);
-        ASSERT_EQ(bench.start(), std::nullopt);
-        serve_all(bench, 1);
-        expect_nothing_leaks(bench);
-        if (testing::Test::HasFailure()) return;
-    }
+    end_at_each_operation(GetParam(), [](DiskBench &bench, std::uint64_t n) { bench.crash(n); });
 }
 
 /// One change to one file of the directory.
