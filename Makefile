@@ -41,7 +41,7 @@ test:
 	@tools/check-tree
 	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON -DCAIRN_WERROR=ON $(CMAKE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn check_binaries
-	cd $(BUILD) && ctest --output-on-failure --no-tests=error
+	cd $(BUILD) && ctest -j $(JOBS) --output-on-failure --no-tests=error
 
 bench: bench-index bench-state bench-plain
 
@@ -83,7 +83,7 @@ tsan:
 	@tools/setup --test
 	@$(call configure,$(BUILD)/tsan,-DCAIRN_WITH_LLAMA=OFF -DCAIRN_BENCH=OFF -DCAIRN_TEST_SANITIZE=thread $(CMAKE_FLAGS))
 	@cmake --build $(BUILD)/tsan -j $(JOBS) --target check_binaries
-	cd $(BUILD)/tsan && ctest --output-on-failure --no-tests=error
+	cd $(BUILD)/tsan && ctest -j $(JOBS) --output-on-failure --no-tests=error
 
 fuzz:
 	@tools/setup --fuzz

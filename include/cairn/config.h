@@ -49,6 +49,8 @@ struct ModelConfig {
 struct BatchingConfig {
     std::optional<std::int32_t> max_batch_size;
     std::optional<std::int32_t> max_scheduled_tokens;
+    std::optional<std::int32_t> max_token_gap_ms;
+    std::optional<std::int32_t> max_waiting_requests;
     std::optional<bool> prefix_caching;
     std::optional<std::int32_t> max_snapshots;
     std::optional<std::size_t> device_memory_budget_bytes;

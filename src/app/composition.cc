@@ -58,6 +58,13 @@ Result<std::unique_ptr<DiskTier>> open_disk(Composition &graph, const DiskOpenin
                                       graph.env, graph.metrics);
 }
 
+MemoryLimits memory_limits(const std::optional<BatchingConfig> &batching) {
+    if (!batching) return {};
+    return {.budget_bytes = batching->device_memory_budget_bytes.value_or(0),
+            .headroom_bytes = batching->device_memory_headroom_bytes.value_or(0),
+            .utilization = batching->gpu_utilization_factor.value_or(0)};
+}
+
 std::string mebibytes(std::size_t bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -81,6 +88,12 @@ std::vector<std::string> Composition::summary(const Config &config) const {
         lines.push_back(
             fmt::format("         {} sequences were asked for: the backend has {}, and max_batch_size allows {}",
                         config.model.parallel, limits.live_sequences, at_once));
+    }
+    lines.push_back(fmt::format("         steps of at most {} tokens, {} requests may wait",
+                                engine->stats().scheduled_tokens, engine->stats().waiting_limit));
+    if (limits.context < config.model.context) {
+        lines.push_back(fmt::format("         {} tokens of context were asked for: the memory that is allowed holds {}",
+                                    config.model.context, limits.context));
     }
     if (config.model.context == 0 && limits.context < model.trained_context) {
         lines.push_back(fmt::format("         the model was trained for {} tokens: -c sets more, if memory allows",
@@ -113,10 +126,11 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
                                              const DiskOpening &disk) {
     // What the model is like is known only after it is open, and that decides but whether the cache is on.
     const SnapshotPolicy wanted = SnapshotPolicy::resolve(config.engine.dynamic_batching, {});
-    auto backend = open_llama_backend(
-        config.model,
-        {.device_bytes = wanted.device_bytes, .parked_sequences = std::min(wanted.max_device_snapshots, kMostParked)},
-        progress);
+    auto backend = open_llama_backend(config.model,
+                                      {.device_bytes = wanted.device_bytes,
+                                       .parked_sequences = std::min(wanted.max_device_snapshots, kMostParked),
+                                       .memory = memory_limits(config.engine.dynamic_batching)},
+                                      progress);
     if (!backend) return fail(backend.error());
     const StateLayout &layout = (*backend)->layout();
 

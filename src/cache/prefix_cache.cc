@@ -88,7 +88,6 @@ Lookup PrefixCache::Impl::find(const std::string &tenant, TokenView prompt, Toke
         lookup.reason = MissReason::disabled;
     }
     metrics_.observe(Metric::lookup_seconds, env_.now_s() - start);
-    if (lookup.reason != MissReason::none) metrics_.add(Metric::cache_shortfalls_total, 1, name_of(lookup.reason));
     return lookup;
 }
 
@@ -142,6 +141,14 @@ bool PrefixCache::Impl::publish(const std::string &tenant, TokenView tokens, Seq
         metrics_.add(Metric::snapshots_refused_total, 1, name_of(kept.error().code));
     }
     return kept.has_value();
+}
+
+Lookup PrefixCache::Impl::set_aside(const std::string &tenant, TokenView tokens, SeqId seq) {
+    if (!publish(tenant, tokens, seq, CheckpointKind::interval)) return {};
+    const auto all = static_cast<TokenPos>(tokens.size());
+    const Found kept = deepest_of(namespace_of(tenant), tokens);
+    if (kept.length != all || !store_.move_off_device(*kept.snapshot)) return {};
+    return find(tenant, tokens, all);
 }
 
 PrefixCache::Impl::Found PrefixCache::Impl::deepest_of(const NamespaceKey &ns, TokenView tokens) {
@@ -236,6 +243,9 @@ Lookup PrefixCache::find(const std::string &tenant, TokenView prompt, TokenPos l
 }
 Result<Tier> PrefixCache::adopt(Lookup lookup, SeqId seq) {
     return impl_->adopt(std::move(lookup), seq);
+}
+Lookup PrefixCache::set_aside(const std::string &tenant, TokenView tokens, SeqId seq) {
+    return impl_->set_aside(tenant, tokens, seq);
 }
 bool PrefixCache::publish(const std::string &tenant, TokenView tokens, SeqId seq, CheckpointKind kind) {
     return impl_->publish(tenant, tokens, seq, kind);

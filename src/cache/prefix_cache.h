@@ -44,10 +44,11 @@ struct Lookup {
     Lookup(Lookup &&) noexcept;
     Lookup &operator=(Lookup &&) noexcept;
 
-    TokenPos depth = 0;                    ///< tokens that can be had without computing them; 0: nothing found
-    std::optional<Tier> tier;              ///< the fastest tier that holds all of it
-    MissReason reason = MissReason::none;  ///< why depth is less than the limit that was asked for
-    TokenPos first_difference = 0;         ///< longest prefix that any known path shares with the prompt
+    TokenPos depth = 0;        ///< tokens that can be had without computing them; 0: nothing found
+    std::optional<Tier> tier;  ///< the fastest tier that holds all of it
+    MissReason reason =
+        MissReason::none;           ///< for the caller to count: why depth is less than the limit that was asked for
+    TokenPos first_difference = 0;  ///< longest prefix that any known path shares with the prompt
     std::unique_ptr<SnapshotLease> lease;
 };
 
@@ -78,6 +79,9 @@ public:
     /// Keeps the state that `seq` holds now, which must be that of exactly `tokens`. False where it was refused
     /// (counted). A position that is cached already is refreshed, not stored again.
     bool publish(const std::string &tenant, TokenView tokens, SeqId seq, CheckpointKind kind);
+    /// Keeps the state of a request that has to give its place up: not on the device, and whatever else has to leave
+    /// for it. The lookup holds it until it is adopted; nothing is found where there is no room at all.
+    [[nodiscard]] Lookup set_aside(const std::string &tenant, TokenView tokens, SeqId seq);
     /// Frees at least `cells` cells of the pool by demoting or dropping parked snapshots, least valuable first.
     /// Returns the cells really freed; leased snapshots stay.
     TokenPos free_cells(TokenPos cells);

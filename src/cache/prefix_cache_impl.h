@@ -33,6 +33,7 @@ public:
     [[nodiscard]] Lookup find(const std::string &tenant, TokenView prompt, TokenPos limit);
     [[nodiscard]] Result<Tier> adopt(Lookup lookup, SeqId seq);
     bool publish(const std::string &tenant, TokenView tokens, SeqId seq, CheckpointKind kind);
+    [[nodiscard]] Lookup set_aside(const std::string &tenant, TokenView tokens, SeqId seq);
     TokenPos free_cells(TokenPos cells) { return store_.free_cells(cells); }
     bool idle_work() {
         return policy_.enabled && (store_.lower_cell_tax() || store_.write_behind() || store_.prepare_memory());

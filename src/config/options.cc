@@ -110,15 +110,20 @@ constexpr Option kOptions[] = {
      "Most requests that compute at the same time. Unset: as model.parallel, which also limits it.", {1}},
     {engine, "", "engine.dynamic_batching.max_scheduled_tokens", in_batching<&B::max_scheduled_tokens>, "N",
      "Most tokens of one step. Unset: as model.batch, which also limits it.", {1}},
+    {engine, "--max-token-gap", "engine.dynamic_batching.max_token_gap_ms", in_batching<&B::max_token_gap_ms>, "MS",
+     "While answers are generated, prompts are read in pieces that take about so many milliseconds, so that no answer "
+     "stands still for longer. Unset: 250.", {1}},
+    {engine, "--max-waiting", "engine.dynamic_batching.max_waiting_requests", in_batching<&B::max_waiting_requests>,
+     "N", "Most requests that wait for their turn; further ones are refused (503, Retry-After). Unset: 1024.", {1}},
     {engine, "", "engine.dynamic_batching.device_memory_budget_bytes",
      in_batching<&B::device_memory_budget_bytes>, "BYTES",
-     "Most device memory for the states of all sequences. It is checked and has no effect in this version: "
-     "--ctx-size and --parallel size that memory."},
+     "Most device memory for the states of all sequences, running and kept. It sizes the pool of cells and the number "
+     "of sequences; --ctx-size and --parallel are upper limits then. 0: not limited."},
     {engine, "", "engine.dynamic_batching.device_memory_headroom_bytes",
      in_batching<&B::device_memory_headroom_bytes>, "BYTES",
-     "Device memory to leave free. It is checked and has no effect in this version."},
+     "Device memory to leave free, of what is free once the model is loaded. 0: not limited."},
     {engine, "", "engine.dynamic_batching.gpu_utilization_factor", in_batching<&B::gpu_utilization_factor>, "X",
-     "Share of the device's memory to use. It is checked and has no effect in this version.", {0.01, 1}},
+     "Share of the device's memory to use, weights and states and other programs together.", {0.01, 1}},
 
     {server, "--host", "server.host", in_server<&S::host>, "ADDRESS",
      "The address to listen on."},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace cairn {
 
 TokenPos ActiveRequest::next_cut() const {
@@ -9,6 +11,15 @@ TokenPos ActiveRequest::next_cut() const {
         if (checkpoint.pos > computed) return std::min(checkpoint.pos, size());
     }
     return size();
+}
+
+void ActiveRequest::cut_at(TokenPos pos) {
+    CAIRN_CHECK(pos > reached() && pos <= size(), "a cut at {} of {} tokens, {} of them reached", pos, size(),
+                reached());
+    const auto behind = std::find_if(checkpoints.begin(), checkpoints.end(),
+                                     [pos](const PlannedCheckpoint &other) { return other.pos >= pos; });
+    if (behind != checkpoints.end() && behind->pos == pos) return;
+    checkpoints.insert(behind, {pos, CheckpointKind::fork});
 }
 
 std::optional<CheckpointKind> ActiveRequest::checkpoint_here() const {

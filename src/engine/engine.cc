@@ -20,9 +20,6 @@ namespace cairn {
 
 namespace {
 
-/// Waiting requests beyond this are refused: they would only time out in the queue.
-constexpr std::size_t kMostWaiting = 4096;
-
 EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &limits) {
     EngineLoopConfig loop;
     loop.checkpoint_interval = config.checkpoint_interval;
@@ -31,6 +28,8 @@ EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &li
     if (config.dynamic_batching) {
         loop.most_running = config.dynamic_batching->max_batch_size.value_or(limits.live_sequences);
         loop.most_scheduled_tokens = config.dynamic_batching->max_scheduled_tokens.value_or(limits.batch_tokens);
+        loop.most_waiting = config.dynamic_batching->max_waiting_requests.value_or(loop.most_waiting);
+        if (const auto gap_ms = config.dynamic_batching->max_token_gap_ms) loop.most_token_gap_s = *gap_ms / 1000.0;
     }
     return loop;
 }
@@ -65,9 +64,12 @@ public:
         {
             const std::lock_guard lock(mutex_);
             if (draining_) return fail(ErrorCode::shutting_down, "the engine is shutting down: try another server");
-            if (incoming_.size() + static_cast<std::size_t>(stats_.waiting) >= kMostWaiting) {
+            const std::size_t waiting = incoming_.size() + static_cast<std::size_t>(stats_.waiting);
+            if (std::cmp_greater_equal(waiting, stats_.waiting_limit)) {
                 deps_.metrics.add(Metric::requests_total, 1, "refused");
-                return fail(ErrorCode::capacity, "{} requests are waiting already: try again later", kMostWaiting);
+                return fail(ErrorCode::capacity,
+                            "{} requests are waiting already, which is the limit (--max-waiting): try again later",
+                            waiting);
             }
             id = RequestId(++last_id_);
             incoming_.push_back({id, std::move(request), std::move(events)});

@@ -48,10 +48,12 @@ struct EngineStats {
     TokenPos context = 0;
     TokenPos pool_cells = 0;
     TokenPos cells_used = 0;
-    std::size_t device_bytes = 0;  ///< of parked snapshots
-    std::size_t ram_bytes = 0;     ///< of snapshots in RAM
-    std::size_t disk_bytes = 0;    ///< of files of the disk tier
-    std::size_t snapshots = 0;     ///< that a lookup may find
+    TokenPos scheduled_tokens = 0;   ///< most of one step
+    std::int32_t waiting_limit = 0;  ///< further requests are refused
+    std::size_t device_bytes = 0;    ///< of parked snapshots
+    std::size_t ram_bytes = 0;       ///< of snapshots in RAM
+    std::size_t disk_bytes = 0;      ///< of files of the disk tier
+    std::size_t snapshots = 0;       ///< that a lookup may find
 };
 
 class Engine {

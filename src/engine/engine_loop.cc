@@ -13,6 +13,9 @@ namespace {
 
 /// Cells a request wants behind its tokens before it is let in: enough not to be preempted at once.
 constexpr TokenPos kRoomToGenerate = 64;
+/// Narrower steps compute fewer tokens a second: weights are read once per step, whatever its width.
+constexpr TokenPos kLeastStep = 128;
+constexpr TokenPos kLeastBesideDecode = 32;
 
 TokenPos cells_wanted(const ActiveRequest &request) {
     const TokenPos left = request.request.max_tokens.value_or(kRoomToGenerate) - request.generated();
@@ -55,6 +58,10 @@ EngineLoop::EngineLoop(Backend &backend, PrefixCache *cache, EngineLoopConfig co
     config_.most_scheduled_tokens = std::min<TokenPos>(config_.most_scheduled_tokens, backend_.limits().batch_tokens);
     metrics_.set(Metric::live_sequences, used);
     metrics_.set(Metric::pool_cells, backend_.limits().pool_cells);
+    metrics_.set(Metric::context_tokens, backend_.limits().context);
+    metrics_.set(Metric::parked_sequences, backend_.limits().parked_sequences);
+    metrics_.set(Metric::scheduled_tokens, config_.most_scheduled_tokens);
+    metrics_.set(Metric::waiting_limit, config_.most_waiting);
 }
 
 EngineLoop::~EngineLoop() {
@@ -73,7 +80,9 @@ bool EngineLoop::has_room_for(const ActiveRequest &request) const {
     // What the running ones will still take counts as taken, or all would be let in and then push each other out.
     TokenPos wanted = cells_wanted(request);
     for (const ActiveRequest &other : running_)
-        wanted += cells_wanted(other) - other.computed;
+        wanted += cells_wanted(other) - other.reached();
+    // Cells of a prefix that it will share with a running one are counted there.
+    if (const auto shared = choose_leader_of(request, possible_leaders(request), {})) wanted -= shared->at;
     return backend_.cells_used() - backend_.cells_only_parked() + wanted <= backend_.limits().pool_cells;
 }
 
@@ -95,45 +104,149 @@ void EngineLoop::start(ActiveRequest &request) {
         request.timings.queue_s = request.admitted_s - request.submitted_s;
         metrics_.observe(Metric::queue_seconds, request.timings.queue_s);
     }
-    look_up(request);
     if (request.sampler == nullptr) prepare_sampler(request);
-    if (request.started) return;
-    request.started = true;
-    if (request.events.started) request.events.started(request.reuse);
+    begin(request);
 }
 
-void EngineLoop::look_up(ActiveRequest &request) {
+// -- what is there already -------------------------------------------------------------------------------------------
+
+/// Gives the request, whose sequence is empty, what others have computed of its tokens: a snapshot, the state of a
+/// running request, or what a running request is about to compute, for which it waits then.
+void EngineLoop::begin(ActiveRequest &request) {
+    const double start = env_.now_s();
     request.computed = request.published = 0;
+    request.waits_for.reset();
     ReuseReport report{request.prompt_size(), 0, std::nullopt, MissReason::disabled, 0};
     std::optional<TokenPos> fork;
     if (caches(request)) {
         // The last token is computed whatever is cached: its logits are what comes next.
-        Lookup lookup = cache_->find(request.request.tenant, request.tokens, request.size() - 1);
-        const TokenPos depth = lookup.depth;
+        Lookup lookup = request.set_aside.depth > 0
+                            ? std::exchange(request.set_aside, {})
+                            : cache_->find(request.request.tenant, request.tokens, request.size() - 1);
         report.reason = lookup.reason;
         report.first_difference = std::min(lookup.first_difference, request.prompt_size());
-        if (lookup.first_difference > depth) fork = lookup.first_difference;
+        if (lookup.first_difference > lookup.depth) fork = lookup.first_difference;
+        const std::vector<const ActiveRequest *> leaders = possible_leaders(request);
+        const auto shared = choose_leader_of(request, leaders, lookup);
+        if (shared && !shared->now) return wait_for(request, leaders[shared->leader]->id, shared->at);
+        if (shared && fork_from(*leaders[shared->leader], request, shared->at)) return;
+        const TokenPos depth = lookup.depth;
         if (depth > 0) {
-            auto adopted = cache_->adopt(std::move(lookup), request.seq);
-            if (adopted) {
+            report.tier = adopt(request, std::move(lookup));
+            if (report.tier) {
                 request.computed = request.published = depth;
                 report.cached_tokens = std::min(depth, request.prompt_size());
-                report.tier = *adopted;
             } else {
-                backend_.clear(request.seq);
                 report.reason = MissReason::restore_failed;
             }
         }
     }
-    request.timings.restore_s += env_.now_s() - request.admitted_s;
+    request.timings.restore_s += env_.now_s() - start;
+    resume(request, report, fork);
+}
+
+std::optional<Tier> EngineLoop::adopt(ActiveRequest &request, Lookup lookup) {
+    // What is parked there shares its cells; what comes in bytes needs cells of its own.
+    if (lookup.tier != Tier::device) (void)make_room(lookup.depth);
+    const auto adopted = cache_->adopt(std::move(lookup), request.seq);
+    if (adopted) return *adopted;
+    backend_.clear(request.seq);
+    return std::nullopt;
+}
+
+void EngineLoop::wait_for(ActiveRequest &request, RequestId leader_id, TokenPos at) {
+    const auto leader = std::find_if(running_.begin(), running_.end(),
+                                     [leader_id](const ActiveRequest &other) { return other.id == leader_id; });
+    if (leader->reached() < at) leader->cut_at(at);
+    request.waits_for = {leader_id, at};
+    plan_cuts(request, std::nullopt);
+}
+
+/// Where its prefill stops behind what it has reached. Positions at which others wait for it stay.
+void EngineLoop::plan_cuts(ActiveRequest &request, std::optional<TokenPos> fork) const {
+    const std::vector<PlannedCheckpoint> before =
+        std::exchange(request.checkpoints, plan_checkpoints(request.prompt_size(), request.request.checkpoints,
+                                                            config_.checkpoint_interval, fork, request.reached()));
+    for (const PlannedCheckpoint &cut : before) {
+        if (cut.kind == CheckpointKind::fork && cut.pos > request.reached()) request.cut_at(cut.pos);
+    }
+}
+
+/// The request has what it will get: its prefill goes on from there.
+void EngineLoop::resume(ActiveRequest &request, const ReuseReport &report, std::optional<TokenPos> fork) {
+    request.waits_for.reset();
+    if (caches(request)) plan_cuts(request, fork);
     if (!request.started) {
+        request.started = true;
         request.reuse = report;
         count_reuse(request);
+        if (request.events.started) request.events.started(request.reuse);
     }
-    request.checkpoints.clear();
-    if (caches(request)) {
-        request.checkpoints = plan_checkpoints(request.prompt_size(), request.request.checkpoints,
-                                               config_.checkpoint_interval, fork, request.computed);
+    hand_over(request);
+}
+
+/// Running requests that came before it and may share what they compute.
+std::vector<const ActiveRequest *> EngineLoop::possible_leaders(const ActiveRequest &request) const {
+    std::vector<const ActiveRequest *> leaders;
+    const StateLayout &layout = backend_.layout();
+    if (!caches(request) || (!layout.can_park && layout.mode == CaptureMode::none)) return leaders;
+    for (const ActiveRequest &other : running_) {
+        if (other.id == request.id) break;
+        const bool same = other.request.tenant == request.request.tenant;
+        if (same && caches(other) && !other.ended) leaders.push_back(&other);
+    }
+    return leaders;
+}
+
+std::optional<SharedPrefix> EngineLoop::choose_leader_of(const ActiveRequest &request,
+                                                         const std::vector<const ActiveRequest *> &leaders,
+                                                         const Lookup &lookup) const {
+    std::vector<LeaderFacts> facts;
+    for (const ActiveRequest *leader : leaders) {
+        const auto differ =
+            std::mismatch(request.tokens.begin(), request.tokens.end(), leader->tokens.begin(), leader->tokens.end());
+        facts.push_back({.common = static_cast<TokenPos>(differ.first - request.tokens.begin()),
+                         .reached = leader->reached(),
+                         .will_reach = leader->prompt_size(),
+                         .waits = leader->waits_for.has_value()});
+    }
+    return choose_leader(facts, {.have = lookup.depth,
+                                 .have_is_free = lookup.tier == Tier::device,
+                                 .limit = request.size() - 1,
+                                 .can_rewind = backend_.layout().can_rewind && backend_.layout().can_park});
+}
+
+/// Shares the first `at` tokens of the leader's state, copying nothing. False where the backend cannot.
+bool EngineLoop::fork_from(const ActiveRequest &leader, ActiveRequest &request, TokenPos at) {
+    Status forked = backend_.fork(leader.seq, request.seq);
+    if (forked && at < leader.computed) forked = backend_.rewind(request.seq, at);
+    if (!forked) {
+        backend_.clear(request.seq);
+        return false;
+    }
+    request.computed = request.published = at;
+    const bool parts = at < leader.size() && at + 1 < request.size();
+    ReuseReport report{request.prompt_size(), std::min(at, request.prompt_size()), Tier::device,
+                       parts ? MissReason::diverged : MissReason::none, std::min(at, request.prompt_size())};
+    if (!request.started) metrics_.add(Metric::shared_tokens_total, report.cached_tokens);
+    resume(request, report, std::nullopt);
+    return true;
+}
+
+/// Gives what the leader has to those who wait for no more than that; it is published.
+void EngineLoop::hand_over(const ActiveRequest &leader) {
+    for (ActiveRequest &request : running_) {
+        if (!request.waits_for || request.waits_for->id != leader.id || request.waits_for->at > leader.computed)
+            continue;
+        // Where states cannot be shared on the device the cache has it in RAM.
+        if (!fork_from(leader, request, request.waits_for->at)) begin(request);
+    }
+}
+
+/// The leader leaves before it came to where others wait for it: each looks for itself again.
+void EngineLoop::release_followers(const ActiveRequest &leader) {
+    for (ActiveRequest &request : running_) {
+        if (request.waits_for && request.waits_for->id == leader.id) begin(request);
     }
 }
 
@@ -141,9 +254,10 @@ void EngineLoop::count_reuse(const ActiveRequest &request) {
     metrics_.add(Metric::prompt_tokens_total, request.prompt_size());
     const std::optional<Tier> tier = request.reuse.tier;
     if (tier) metrics_.add(Metric::cached_tokens_total, request.reuse.cached_tokens, name_of(*tier));
-    // The cache counts the shortfalls of its own lookups; those that never ask it are counted here.
-    if (request.reuse.reason == MissReason::disabled) {
-        metrics_.add(Metric::cache_shortfalls_total, 1, name_of(MissReason::disabled));
+    // The cache itself counts restores that fail, each of them.
+    const MissReason reason = request.reuse.reason;
+    if (reason != MissReason::none && reason != MissReason::restore_failed) {
+        metrics_.add(Metric::cache_shortfalls_total, 1, name_of(reason));
     }
 }
 
@@ -172,11 +286,7 @@ bool EngineLoop::step() {
     admit();
     if (running_.empty()) return false;
     const auto requests = active();
-    std::vector<SequenceFacts> facts;
-    for (const ActiveRequest *request : requests) {
-        facts.push_back({request->computed, request->size(), request->next_cut()});
-    }
-    const auto plan = plan_step(facts, config_.most_scheduled_tokens);
+    const auto plan = plan_step(facts_of(requests), step_limits());
     const Status ran = run_plan(plan, requests);
     if (ran) {
         preempted_ = false;
@@ -196,6 +306,36 @@ bool EngineLoop::step() {
     return true;
 }
 
+std::vector<SequenceFacts> EngineLoop::facts_of(const std::vector<ActiveRequest *> &requests) const {
+    const double pace = computing_.seconds_per_unit(env_.now_s()).value_or(0);
+    std::vector<SequenceFacts> facts;
+    for (const ActiveRequest *request : requests) {
+        facts.push_back({.computed = request->computed,
+                         .size = request->size(),
+                         .cut = request->next_cut(),
+                         .waits = request->waits_for.has_value(),
+                         .urgency = prefill_urgency(request->submitted_s, request->size() - request->computed, pace)});
+    }
+    // A leader comes before it in the list and is as urgent as those who wait for it.
+    for (std::size_t i = requests.size(); i-- > 0;) {
+        if (!requests[i]->waits_for) continue;
+        for (std::size_t leader = 0; leader < i; ++leader) {
+            if (requests[leader]->id != requests[i]->waits_for->id) continue;
+            facts[leader].urgency = std::min(facts[leader].urgency, facts[i].urgency);
+        }
+    }
+    return facts;
+}
+
+StepLimits EngineLoop::step_limits() const {
+    const double pace = computing_.per_second(env_.now_s()).value_or(0);
+    const TokenPos most = config_.most_scheduled_tokens;
+    // Not known yet: the first step is as wide as it may be, and is measured.
+    const TokenPos whole = pace > 0 ? tokens_within(config_.most_step_s, pace, kLeastStep, most) : most;
+    return {.tokens = whole,
+            .prompt_tokens_beside_decode = tokens_within(config_.most_token_gap_s, pace, kLeastBesideDecode, whole)};
+}
+
 Status EngineLoop::run_plan(const std::vector<Slice> &plan, const std::vector<ActiveRequest *> &requests) {
     Batch batch;
     for (const Slice &slice : plan) {
@@ -210,7 +350,11 @@ Status EngineLoop::run_plan(const std::vector<Slice> &plan, const std::vector<Ac
     metrics_.observe(Metric::step_tokens, tokens);
     const double start = env_.now_s();
     Status ran = backend_.run(batch);
-    if (ran && cache_ != nullptr && is_prefill(plan)) cache_->note_prefill(tokens, env_.now_s() - start);
+    if (ran && is_prefill(plan)) {
+        const double end = env_.now_s();
+        computing_.add(tokens, end - start, end);
+        if (cache_ != nullptr) cache_->note_prefill(tokens, end - start);
+    }
     // The backend may need more than the cells it counts: window cells of parked sequences. Give up all of those, once.
     if (!ran && ran.error().code == ErrorCode::capacity && cache_ != nullptr &&
         cache_->free_cells(backend_.limits().pool_cells) > 0) {
@@ -229,10 +373,13 @@ void EngineLoop::preempt_youngest() {
     metrics_.add(Metric::preemptions_total);
     preempted_ = true;
     ActiveRequest &request = running_.back();
-    publish(request, CheckpointKind::interval);
+    if (caches(request) && request.computed > 0) {
+        request.set_aside = cache_->set_aside(request.request.tenant, request.prefix(request.computed), request.seq);
+    }
     backend_.clear(request.seq);
     free_sequences_.push_back(request.seq);
     request.computed = 0;
+    request.waits_for.reset();
     waiting_.splice(waiting_.begin(), running_, std::prev(running_.end()));
 }
 
@@ -246,7 +393,10 @@ void EngineLoop::commit(const std::vector<Slice> &plan, const std::vector<Active
             metrics_.add(Metric::computed_prompt_tokens_total, prompt_part);
         }
         request.computed = slice.span.end;
-        if (const auto kind = request.checkpoint_here()) publish(request, *kind);
+        if (const auto kind = request.checkpoint_here()) {
+            publish(request, *kind);
+            hand_over(request);
+        }
         if (slice.output) commit_token(request, backend_.logits(output++));
     }
 }
@@ -256,10 +406,14 @@ void EngineLoop::commit_token(ActiveRequest &request, std::span<const float> log
     const Token token = request.sampler->sample(logits);
     request.sampler->accept(token);
     request.tokens.push_back(token);
+    const double now = env_.now_s();
     if (!request.first_token_s) {
-        request.first_token_s = env_.now_s();
-        metrics_.observe(Metric::first_token_seconds, *request.first_token_s - request.submitted_s);
+        request.first_token_s = now;
+        metrics_.observe(Metric::first_token_seconds, now - request.submitted_s);
+    } else {
+        metrics_.observe(Metric::token_gap_seconds, now - request.last_token_s);
     }
+    request.last_token_s = now;
     const bool ends = backend_.vocabulary().ends_generation(token) && !request.request.ignore_eos;
     if (ends) return finish(request, FinishReason::stop);
     if (request.request.logprobs) {
@@ -319,6 +473,8 @@ void EngineLoop::leave(ActiveRequest &request) {
     backend_.clear(request.seq);
     free_sequences_.push_back(request.seq);
     gone_.push_back(request.id);
+    request.ended = true;
+    release_followers(request);
 }
 
 void EngineLoop::erase_gone() {
@@ -371,6 +527,8 @@ EngineStats EngineLoop::stats() const {
     stats.context = backend_.limits().context;
     stats.pool_cells = backend_.limits().pool_cells;
     stats.cells_used = backend_.cells_used();
+    stats.scheduled_tokens = config_.most_scheduled_tokens;
+    stats.waiting_limit = config_.most_waiting;
     if (cache_ != nullptr) {
         const CacheStats cache = cache_->stats();
         stats.device_bytes = cache.device_bytes;
@@ -379,6 +537,43 @@ EngineStats EngineLoop::stats() const {
         stats.snapshots = cache.snapshots;
     }
     return stats;
+}
+
+void EngineLoop::check_invariants() const {
+    std::vector<SeqId> sequences = free_sequences_;
+    std::vector<RequestId> earlier;
+    std::size_t leases = 0;
+    for (const ActiveRequest &request : running_) {
+        sequences.push_back(request.seq);
+        CAIRN_CHECK(!request.ended, "request {} has ended and runs", request.id.value());
+        CAIRN_CHECK(backend_.length(request.seq) == request.computed,
+                    "request {} has computed {} tokens, its sequence {}", request.id.value(), request.computed,
+                    backend_.length(request.seq));
+        CAIRN_CHECK(request.computed < request.size() && request.published <= request.computed,
+                    "request {} of {} tokens: {} computed, {} published", request.id.value(), request.size(),
+                    request.computed, request.published);
+        if (request.waits_for) {
+            CAIRN_CHECK(request.computed == 0 && std::count(earlier.begin(), earlier.end(), request.waits_for->id) == 1,
+                        "request {} waits for {}, which does not run before it", request.id.value(),
+                        request.waits_for->id.value());
+        }
+        earlier.push_back(request.id);
+    }
+    for (const ActiveRequest &request : waiting_) {
+        CAIRN_CHECK(request.computed == 0, "request {} waits and holds state", request.id.value());
+        if (request.set_aside.depth > 0) ++leases;
+    }
+    std::sort(sequences.begin(), sequences.end());
+    CAIRN_CHECK(std::adjacent_find(sequences.begin(), sequences.end()) == sequences.end(), "a sequence has two owners");
+    for (const SeqId seq : free_sequences_)
+        CAIRN_CHECK(backend_.length(seq) == 0, "sequence {} is free and holds {} tokens", seq.value(),
+                    backend_.length(seq));
+    CAIRN_CHECK(backend_.cells_used() <= backend_.limits().pool_cells, "{} cells of {} are in use",
+                backend_.cells_used(), backend_.limits().pool_cells);
+    if (cache_ == nullptr) return;
+    cache_->check_invariants();
+    CAIRN_CHECK(cache_->stats().leases <= leases + 1, "{} leases for {} requests that were preempted",
+                cache_->stats().leases, leases);
 }
 
 void EngineLoop::update_gauges() {

@@ -5,10 +5,14 @@
 //     loop.add(id, request, events);
 //     while (loop.step()) {}
 //
-// One step: admit -> plan (scheduler.h) -> make room -> run -> commit. Admission looks the prompt up and restores;
-// commit publishes the checkpoints that were reached and samples. A step that cannot get room changes nothing: parked
-// snapshots go first, then the youngest request is preempted (its state is published, so that it resumes without
-// recomputing).
+// One step: admit -> plan (scheduler.h) -> make room -> run -> commit. Admission looks the prompt up and restores, or
+// makes the request wait for another one that is computing the same prefix (prefix_sharing.h); commit publishes the
+// checkpoints that were reached, hands shared prefixes over and samples. A step that cannot get room changes nothing:
+// parked snapshots go first, then the youngest request is preempted (its state is set aside in RAM, so that it resumes
+// without recomputing).
+//
+// How wide a step is: while streams run it should take no longer than `most_token_gap_s`, and never longer than
+// `most_step_s`, as measured; so a stream goes on beside a long prompt, and whoever comes or leaves is soon noticed.
 //
 // Ownership: borrows backend and cache. Threads: one. Errors: per request, by its `failed` event.
 #pragma once
@@ -21,9 +25,11 @@
 #include "cache/prefix_cache.h"
 #include "engine/active_request.h"
 #include "engine/engine.h"
+#include "engine/prefix_sharing.h"
 #include "engine/scheduler.h"
 #include "env/env.h"
 #include "metrics/metrics.h"
+#include "policy/rate.h"
 
 namespace cairn {
 
@@ -31,6 +37,9 @@ struct EngineLoopConfig {
     TokenPos checkpoint_interval = 8192;
     TokenPos most_scheduled_tokens = 2048;  ///< of one step
     std::int32_t most_running = 0;          ///< 0: as many as the backend has live sequences
+    std::int32_t most_waiting = 1024;       ///< Engine refuses more
+    double most_token_gap_s = 0.25;         ///< of a running stream, while others prefill
+    double most_step_s = 1;
 };
 
 class EngineLoop {
@@ -52,6 +61,8 @@ public:
     void save(double seconds);
     [[nodiscard]] bool idle() const { return waiting_.empty() && running_.empty(); }
     [[nodiscard]] EngineStats stats() const;
+    /// Recounts sequences, lengths, cells and what the cache holds; aborts with context where they disagree.
+    void check_invariants() const;
 
 private:
     using RequestList = std::list<ActiveRequest>;
@@ -60,8 +71,21 @@ private:
     [[nodiscard]] bool caches(const ActiveRequest &request) const { return cache_ != nullptr && request.request.cache; }
     [[nodiscard]] bool has_room_for(const ActiveRequest &request) const;
     void start(ActiveRequest &request);
-    void look_up(ActiveRequest &request);
+    void begin(ActiveRequest &request);
+    void wait_for(ActiveRequest &request, RequestId leader, TokenPos at);
+    void plan_cuts(ActiveRequest &request, std::optional<TokenPos> fork) const;
+    void resume(ActiveRequest &request, const ReuseReport &report, std::optional<TokenPos> fork);
+    [[nodiscard]] std::optional<Tier> adopt(ActiveRequest &request, Lookup lookup);
+    [[nodiscard]] std::vector<const ActiveRequest *> possible_leaders(const ActiveRequest &request) const;
+    [[nodiscard]] std::optional<SharedPrefix> choose_leader_of(const ActiveRequest &request,
+                                                               const std::vector<const ActiveRequest *> &leaders,
+                                                               const Lookup &lookup) const;
+    [[nodiscard]] bool fork_from(const ActiveRequest &leader, ActiveRequest &request, TokenPos at);
+    void hand_over(const ActiveRequest &leader);
+    void release_followers(const ActiveRequest &leader);
     void prepare_sampler(ActiveRequest &request);
+    [[nodiscard]] StepLimits step_limits() const;
+    [[nodiscard]] std::vector<SequenceFacts> facts_of(const std::vector<ActiveRequest *> &requests) const;
     [[nodiscard]] std::vector<ActiveRequest *> active();
     [[nodiscard]] Status run_plan(const std::vector<Slice> &plan, const std::vector<ActiveRequest *> &requests);
     [[nodiscard]] bool make_room(TokenPos tokens);
@@ -86,6 +110,7 @@ private:
     RequestList waiting_;
     RequestList running_;  ///< in order of arrival
     std::vector<SeqId> free_sequences_;
+    Rate computing_{kPrefill};     ///< tokens per second of steps that prefill
     bool preempted_ = false;       ///< a request was, and no step has run since
     std::vector<RequestId> gone_;  ///< ended within this step, to be taken out of the lists
 };

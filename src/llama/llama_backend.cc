@@ -377,16 +377,26 @@ Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, c
     auto layout = probe_capabilities((*loaded)->model.get(), params, (*loaded)->info.architecture);
     if (!layout) return fail(layout.error());
 
-    const PoolSize pool = size_pool({.trained_context = (*loaded)->info.trained_context,
-                                     .asked_context = config.context,
-                                     .live_sequences = config.parallel,
-                                     .parked_sequences = layout->can_park ? sizes.parked_sequences : 0,
-                                     .device_bytes = sizes.device_bytes,
-                                     .row_bytes = layout->row_bytes,
-                                     .boundary_bytes = layout->boundary_bytes,
-                                     .free_bytes = free_device_bytes(config.gpu_layers != 0),
-                                     .most_sequences = static_cast<std::int32_t>(llama_max_parallel_sequences()),
-                                     .keep_context = (*loaded)->long_rope});
+    const DeviceMemory memory = device_memory(config.gpu_layers != 0);
+    const PoolFacts facts{.trained_context = (*loaded)->info.trained_context,
+                          .asked_context = config.context,
+                          .live_sequences = config.parallel,
+                          .parked_sequences = layout->can_park ? sizes.parked_sequences : 0,
+                          .device_bytes = sizes.device_bytes,
+                          .row_bytes = layout->row_bytes,
+                          .boundary_bytes = layout->boundary_bytes,
+                          .free_bytes = memory.free,
+                          .most_sequences = static_cast<std::int32_t>(llama_max_parallel_sequences()),
+                          .state_bytes = state_budget(sizes.memory, memory),
+                          .keep_context = (*loaded)->long_rope};
+    const PoolSize pool = size_pool(facts);
+    if (pool.cells == 0) {
+        return fail(ErrorCode::no_memory,
+                    "{} bytes of device memory are allowed for states, and one sequence of this model needs {} at "
+                    "least: raise device_memory_budget_bytes or gpu_utilization_factor, or lower "
+                    "device_memory_headroom_bytes",
+                    *facts.state_bytes, least_state_bytes(facts));
+    }
     params.n_ctx = static_cast<std::uint32_t>(pool.cells);
     params.n_seq_max = static_cast<std::uint32_t>(pool.live_sequences + pool.parked_sequences + 1);
     // No step is wider than the pool, and the measurement at load wants some tokens at once.

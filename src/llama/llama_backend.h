@@ -6,8 +6,8 @@
 // cells from what it measured, and measures the tax of parked cells. Sequence ids of libllama: live ones first, then
 // parked ones, last a scratch sequence.
 //
-// Errors: model_file (missing, foreign, truncated, damaged), model_unsupported (cannot generate text), no_memory,
-// invalid_argument (settings that contradict each other), device.
+// Errors: model_file (missing, foreign, truncated, damaged), model_unsupported (cannot generate text), no_memory (also
+// where the memory limits hold no sequence), invalid_argument (settings that contradict each other), device.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,7 @@
 
 #include "cairn/config.h"
 #include "cairn/error.h"
+#include "llama/pool_size.h"
 #include "model/backend.h"
 
 namespace cairn {
@@ -23,6 +24,7 @@ namespace cairn {
 struct BackendSizes {
     std::size_t device_bytes = 0;       ///< for parked state: cells and boundaries
     std::int32_t parked_sequences = 0;  ///< at most; fewer where the bytes do not reach
+    MemoryLimits memory = {};           ///< of all sequences' states, live and parked
     bool measure_tax = true;            ///< false: parked cells count as free of charge
 };
 

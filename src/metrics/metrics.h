@@ -19,6 +19,7 @@ enum class Metric {
     requests_total,  // label outcome: stop, length, cancelled, failed, refused
     prompt_tokens_total,
     cached_tokens_total,  // label tier
+    shared_tokens_total,  // of those: had from a request that computed them at that time
     computed_prompt_tokens_total,
     completion_tokens_total,
     cache_hits_total,           // label tier: counted when the state is really in the sequence
@@ -44,6 +45,10 @@ enum class Metric {
     requests_running,           // gauge
     live_sequences,             // gauge: effective slots
     live_sequences_configured,  // gauge
+    parked_sequences,           // gauge: most at a time
+    context_tokens,             // gauge: most of one sequence
+    scheduled_tokens,           // gauge: most of one step
+    waiting_limit,              // gauge: requests
     pool_cells,                 // gauge
     pool_cells_used,            // gauge
     preemptions_total,
@@ -54,6 +59,7 @@ enum class Metric {
     lookup_seconds,       // histogram
     queue_seconds,        // histogram
     first_token_seconds,  // histogram
+    token_gap_seconds,    // histogram: between two tokens of a stream
     step_tokens,          // histogram: tokens of one step
 };
 

@@ -217,6 +217,15 @@ TokenPos SnapshotStore::free_cells(TokenPos cells) {
     return before - backend_.cells_used();
 }
 
+bool SnapshotStore::move_off_device(Snapshot &snapshot) {
+    if (!snapshot.on_device()) return true;
+    if (!snapshot.in_ram() && !snapshot.on_disk() && !copy_to_ram(snapshot, std::nullopt)) return false;
+    metrics_.add(Metric::snapshots_demoted_total, 1, name_of(snapshot.in_ram() ? Tier::ram : Tier::disk));
+    drop_device(snapshot);
+    show();
+    return true;
+}
+
 bool SnapshotStore::lower_cell_tax() {
     if (!device_.over_cell_limit()) return false;
     Snapshot *victim = least_valuable_parked();

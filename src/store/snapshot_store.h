@@ -108,6 +108,9 @@ public:
     /// Demotes or drops parked snapshots until `cells` more cells of the pool are free, least valuable first. Returns
     /// the number really freed.
     TokenPos free_cells(TokenPos cells);
+    /// Takes a snapshot from the device, once it has a copy elsewhere; others make room for that in RAM. False where
+    /// there is none to be had: it stays.
+    bool move_off_device(Snapshot &snapshot);
     /// Demotes the least valuable parked snapshot where parked cells cost more than the limit allows.
     bool lower_cell_tax();
     /// Copies the most valuable snapshot that is on the device only to RAM, so that demoting it later costs nothing.

@@ -29,7 +29,13 @@ public:
 
     [[nodiscard]] double now_s() const override {
         const std::lock_guard lock(mutex_);
+        now_s_ += tick_s_;
         return now_s_;
+    }
+    /// From now on each look at the clock turns it on by `seconds`, so that whatever is measured took some time.
+    void tick(double seconds) {
+        const std::lock_guard lock(mutex_);
+        tick_s_ = seconds;
     }
     [[nodiscard]] std::int64_t unix_time_s() const override {
         return kStartUnixTime + static_cast<std::int64_t>(std::floor(now_s()));
@@ -52,7 +58,8 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    double now_s_ = 0;
+    mutable double now_s_ = 0;
+    double tick_s_ = 0;
     std::mt19937_64 random_;
     SimFileSystem own_files_;
     FileSystem &files_;
