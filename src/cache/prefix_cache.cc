@@ -192,7 +192,7 @@ RowsRef PrefixCache::Impl::known_rows(const NamespaceKey &ns, TokenView tokens) 
     if (!backend_.layout().has_rows) return {};
     const auto cover = index_.cover(ns, tokens, [](const SnapshotPtr &s) { return has_sound_rows(*s); });
     if (!cover.entry) return {};
-    return (*cover.entry)->rows().cut(std::min(cover.common, cover.entry_depth));
+    return (*cover.entry)->rows().cut(std::min(cover.common, cover.entry_depth)).without_scraps();
 }
 // -- the rest ------------------------------------------------------------------------------------------------------
 

@@ -130,14 +130,16 @@ void EngineLoop::begin(ActiveRequest &request) {
         const auto shared = choose_leader_of(request, leaders, lookup);
         if (shared && !shared->now) return wait_for(request, leaders[shared->leader]->id, shared->at);
         if (shared && fork_from(*leaders[shared->leader], request, shared->at)) return;
-        const TokenPos depth = lookup.depth;
-        if (depth > 0) {
+        // What cannot be restored is dropped: the next best may be whole.
+        while (lookup.depth > 0 && !report.tier) {
+            const TokenPos depth = lookup.depth;
             report.tier = adopt(request, std::move(lookup));
             if (report.tier) {
                 request.computed = request.published = depth;
                 report.cached_tokens = std::min(depth, request.prompt_size());
             } else {
                 report.reason = MissReason::restore_failed;
+                lookup = cache_->find(request.request.tenant, request.tokens, depth - 1);
             }
         }
     }

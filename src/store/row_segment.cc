@@ -87,6 +87,16 @@ RowsRef RowsRef::cut(TokenPos position) const {
     return ref;
 }
 
+RowsRef RowsRef::without_scraps() const {
+    RowsRef rows = *this;
+    while (rows.segment != nullptr) {
+        const TokenSpan span = rows.segment->span();
+        if (2 * (rows.end - span.begin) >= span.length()) break;
+        rows = {rows.segment->parent(), span.begin};
+    }
+    return rows;
+}
+
 std::vector<RowSegment *> RowsRef::chain() const {
     std::vector<RowSegment *> chain;
     for (RowSegment *at = segment.get(); at != nullptr; at = at->parent().get())

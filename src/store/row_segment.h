@@ -91,6 +91,9 @@ struct RowsRef {
 
     /// The same rows up to `position` (at most end), referring to the segment that holds them last.
     [[nodiscard]] RowsRef cut(TokenPos position) const;
+    /// The same rows, or fewer: up to the last segment of which at least half is used. Whoever refers to a segment
+    /// keeps all of it, so what needs only a scrap had better have rows of its own.
+    [[nodiscard]] RowsRef without_scraps() const;
     /// The segments from the root on.
     [[nodiscard]] std::vector<RowSegment *> chain() const;
     [[nodiscard]] bool all_in_ram() const noexcept;

@@ -213,12 +213,36 @@ TEST(EngineLoop, ComputesColdWhatCannotBeRestored) {
     const Tokens prompt = tokens_of(1, 300);
     rig.ask(prompt, 5);
     rig.run();
-    rig.sim.control->fail(SimCall::restore, 1, {ErrorCode::corrupt, "damaged"});
+    for (std::uint64_t nth = 1; nth <= 5; ++nth)
+        rig.sim.control->fail(SimCall::restore, nth, {ErrorCode::corrupt, "damaged"});
     Answer &again = rig.ask(prompt, 5);
     rig.run();
     EXPECT_EQ(again.tokens, rig.expected(prompt, 5));
     EXPECT_EQ(again.reuse->reason, MissReason::restore_failed);
     EXPECT_EQ(again.reuse->cached_tokens, 0);
+}
+
+TEST(EngineLoop, TakesTheNextBestWhereTheBestCannotBeRestored) {
+    LoopRigOptions in_ram{.sim = {.family = SimFamily::hybrid}};
+    in_ram.device_bytes = 0;
+    LoopRig rig(in_ram);
+    Tokens conversation = tokens_of(1, 300);
+    for (std::uint32_t turn = 0; turn < 4; ++turn) {
+        const Answer &answer = rig.ask(conversation, 5);
+        rig.run();
+        conversation = joined(joined(conversation, answer.tokens), tokens_of(2 + turn, 20));
+    }
+    for (std::uint64_t nth = 1; nth <= 3; ++nth)
+        rig.sim.control->fail(SimCall::restore, nth, {ErrorCode::corrupt, "damaged"});
+    Answer &next = rig.ask(conversation, 5);
+    rig.run();
+    EXPECT_EQ(next.tokens, rig.expected(conversation, 5));
+    EXPECT_EQ(next.reuse->reason, MissReason::restore_failed);
+    EXPECT_GT(next.reuse->cached_tokens, 250);
+    // What was damaged is kept again, so that the next one misses nothing.
+    Answer &again = rig.ask(conversation, 5);
+    rig.run();
+    EXPECT_EQ(again.reuse->cached_tokens, static_cast<TokenPos>(conversation.size()) - 1);
 }
 
 TEST(EngineLoop, AnswersThoughNothingCanBeKept) {

@@ -33,6 +33,20 @@ TEST_F(RowSegments, ACutRefersToTheLastSegmentThatIsNeeded) {
     EXPECT_TRUE(rows.cut(0).chain().empty());
 }
 
+TEST_F(RowSegments, ScrapsAreLeftOut) {
+    const auto root = segment(nullptr, {0, 1000});
+    const auto child = segment(root, {14, 1200});
+    EXPECT_EQ((RowsRef{root, 14}.without_scraps().end), 0) << "14 tokens would hold a thousand";
+    EXPECT_EQ((RowsRef{root, 500}.without_scraps().end), 500);
+    EXPECT_EQ((RowsRef{root, 499}.without_scraps().end), 0);
+    EXPECT_EQ((RowsRef{child, 1200}.without_scraps().end), 1200) << "what is there already stays as it is";
+    EXPECT_EQ((RowsRef{child, 100}.without_scraps().segment), nullptr) << "a scrap of a scrap";
+    const auto other = segment(root, {900, 1200});
+    EXPECT_EQ((RowsRef{other, 1000}.without_scraps().segment), root);
+    EXPECT_EQ((RowsRef{other, 1000}.without_scraps().end), 900);
+    EXPECT_EQ(RowsRef{}.without_scraps().end, 0);
+}
+
 TEST_F(RowSegments, LiveAsLongAsSomethingNeedsThem) {
     auto root = segment(nullptr, {0, 600}, 128);
     auto child = segment(root, {500, 800}, 64);
