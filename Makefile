@@ -4,7 +4,8 @@
 # More:
 #     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
 #     make bench    every bench: bench-state, bench-plain, bench-index (bench/README.md)
-#     make soak     kill -9 under traffic, SOAK_ROUNDS=200 times, and SOAK_MUTATIONS=10000 damaged cache directories
+#     make soak     a mix of everything for SOAK_SECONDS=300; kill -9 under traffic, SOAK_ROUNDS=200 times; and
+#                   SOAK_MUTATIONS=10000 damaged cache directories
 #     make tsan     the tests that need no libllama, under ThreadSanitizer
 #     make fuzz     the wire formats under libFuzzer, FUZZ_SECONDS=60 (needs clang)
 #     make format   clang-format on our sources
@@ -15,6 +16,7 @@ JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 RUN_FLAGS ?=
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 300
 SOAK_ROUNDS ?= 200
 TRACES ?= traces
 WORKLOAD ?= agents
@@ -69,8 +71,8 @@ soak:
 	@tools/setup --test
 	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn cairn_e2e test_cache
-	cd $(BUILD)/tests/e2e && CAIRN_BIN=$(CURDIR)/$(BUILD)/bin/cairn CAIRN_MODEL=$(CURDIR)/models/demo.gguf \
-	  CAIRN_ROUNDS=$(SOAK_ROUNDS) node kill_soak.mjs
+	cd $(BUILD)/tests/e2e && export CAIRN_BIN=$(CURDIR)/$(BUILD)/bin/cairn CAIRN_MODEL=$(CURDIR)/models/demo.gguf && \
+	  CAIRN_SECONDS=$(SOAK_SECONDS) node load_soak.mjs && CAIRN_ROUNDS=$(SOAK_ROUNDS) node kill_soak.mjs
 	CAIRN_MUTATIONS=$(SOAK_MUTATIONS) $(BUILD)/bin/test_cache --gtest_filter='*NoMutation*'
 
 bench-index:

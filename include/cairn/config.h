@@ -47,24 +47,24 @@ struct ModelConfig {
 
 /// engine.dynamic_batching.*: an absent key is an empty optional; SnapshotPolicy gives the meaning of that.
 struct BatchingConfig {
-    std::optional<std::int32_t> max_batch_size;
-    std::optional<std::int32_t> max_scheduled_tokens;
-    std::optional<std::int32_t> max_token_gap_ms;
-    std::optional<std::int32_t> max_waiting_requests;
-    std::optional<bool> prefix_caching;
-    std::optional<std::int32_t> max_snapshots;
-    std::optional<std::size_t> device_memory_budget_bytes;
-    std::optional<std::size_t> device_memory_headroom_bytes;
-    std::optional<double> gpu_utilization_factor;
-    std::optional<std::size_t> snapshot_device_bytes;
-    std::optional<std::size_t> snapshot_ram_bytes;
-    std::optional<std::size_t> snapshot_disk_bytes;
-    std::optional<std::string> snapshot_disk_path;
+    std::optional<std::int32_t> max_batch_size = {};
+    std::optional<std::int32_t> max_scheduled_tokens = {};
+    std::optional<std::int32_t> max_token_gap_ms = {};
+    std::optional<std::int32_t> max_waiting_requests = {};
+    std::optional<bool> prefix_caching = {};
+    std::optional<std::int32_t> max_snapshots = {};
+    std::optional<std::size_t> device_memory_budget_bytes = {};
+    std::optional<std::size_t> device_memory_headroom_bytes = {};
+    std::optional<double> gpu_utilization_factor = {};
+    std::optional<std::size_t> snapshot_device_bytes = {};
+    std::optional<std::size_t> snapshot_ram_bytes = {};
+    std::optional<std::size_t> snapshot_disk_bytes = {};
+    std::optional<std::string> snapshot_disk_path = {};
 };
 
 struct EngineConfig {
-    std::optional<BatchingConfig> dynamic_batching;  ///< none: one request at a time, no cache
-    TokenPos checkpoint_interval = 8192;             ///< a checkpoint at least this often in a long prompt
+    std::optional<BatchingConfig> dynamic_batching = {};  ///< none: one request at a time, no cache
+    TokenPos checkpoint_interval = 8192;                  ///< a checkpoint at least this often in a long prompt
 };
 
 struct ServerConfig {

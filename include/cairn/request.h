@@ -12,22 +12,25 @@
 #include <vector>
 
 #include "cairn/error.h"
+#include "cairn/strong_id.h"
 #include "cairn/types.h"
 
 namespace cairn {
 
+using RequestId = StrongId<struct RequestTag>;
+
 /// How the next token is picked. Names, meanings and defaults are llama-server's.
 struct SamplingParams {
-    float temperature = 0.8f;           ///< 0: the most likely token always (greedy)
-    int top_k = 40;                     ///< 0: off
-    float top_p = 0.95f;                ///< 1: off
-    float min_p = 0.05f;                ///< 0: off
-    std::optional<std::uint32_t> seed;  ///< none: a fresh one per request
-    int penalty_last_n = 64;            ///< tokens the penalties look back on; 0: off, -1: the context size
-    float repetition_penalty = 1.0f;    ///< 1: off
-    float frequency_penalty = 0.0f;     ///< 0: off
-    float presence_penalty = 0.0f;      ///< 0: off
-    std::vector<std::pair<Token, float>> logit_bias;
+    float temperature = 0.8f;                ///< 0: the most likely token always (greedy)
+    int top_k = 40;                          ///< 0: off
+    float top_p = 0.95f;                     ///< 1: off
+    float min_p = 0.05f;                     ///< 0: off
+    std::optional<std::uint32_t> seed = {};  ///< none: a fresh one per request
+    int penalty_last_n = 64;                 ///< tokens the penalties look back on; 0: off, -1: the context size
+    float repetition_penalty = 1.0f;         ///< 1: off
+    float frequency_penalty = 0.0f;          ///< 0: off
+    float presence_penalty = 0.0f;           ///< 0: off
+    std::vector<std::pair<Token, float>> logit_bias = {};
 };
 
 /// A position at which the client knows that a prefix will come back.
@@ -49,15 +52,16 @@ struct CheckpointHint {
 };
 
 struct Request {
-    Tokens prompt;  ///< at least one token, each inside the vocabulary
-    SamplingParams sampling;
-    std::optional<TokenPos> max_tokens;       ///< none: until the model ends or the context is full
-    std::vector<std::string> stop;            ///< the answer ends before any of these texts
+    Tokens prompt = {};  ///< at least one token, each inside the vocabulary
+    SamplingParams sampling = {};
+    std::optional<TokenPos> max_tokens = {};  ///< none: until the model ends or the context is full
+    std::vector<std::string> stop = {};       ///< the answer ends before any of these texts
     bool ignore_eos = false;                  ///< go on after an end token (benchmarks)
-    std::optional<int> logprobs;              ///< none: off; n >= 0: the chosen token's and the n best alternatives'
+    std::optional<int> logprobs = {};         ///< none: off; n >= 0: the chosen token's and the n best alternatives'
     bool cache = true;                        ///< false: neither look up nor publish
-    std::vector<CheckpointHint> checkpoints;  ///< in any order; positions outside (0, prompt size) are ignored
-    std::string tenant;                       ///< salt of the namespace: requests of different tenants share nothing
+    std::vector<CheckpointHint> checkpoints = {};  ///< in any order; positions outside (0, prompt size) are ignored
+    std::string engine = {};                       ///< who asks, for reports and metrics; Engine sets it
+    std::string tenant = {};  ///< salt of the namespace: requests of different tenants share nothing
 };
 
 /// Why less than the whole prefix was reused. The words are the table in src/base/names.cc.
@@ -77,9 +81,10 @@ enum class MissReason : std::uint8_t {
 /// What a request reused. Counts are tokens of this request's prompt.
 struct ReuseReport {
     TokenPos prompt_tokens = 0;
-    TokenPos cached_tokens = 0;  ///< not computed again
-    std::optional<Tier> tier;    ///< where the state came from, if any
+    TokenPos cached_tokens = 0;     ///< not computed again
+    std::optional<Tier> tier = {};  ///< where the state came from, if any
     MissReason reason = MissReason::none;
+    std::string engine = {};        ///< Request::engine
     TokenPos first_difference = 0;  ///< tokens that match the best known path: the prompt differs behind them
 };
 
@@ -116,10 +121,11 @@ struct Timings {
 /// Everything a request is told, in order: started, then any number of deltas, then exactly one of finished or failed.
 /// Called on the engine's thread: return soon, never call back into the engine except cancel().
 struct RequestEvents {
-    std::function<void(const ReuseReport &)> started;  ///< before the first token, after the lookup
-    std::function<void(std::string_view text, const std::vector<TokenLogprobs> &logprobs, const Tokens &tokens)> delta;
-    std::function<void(FinishReason, const Usage &, const Timings &)> finished;
-    std::function<void(const Error &)> failed;
+    std::function<void(const ReuseReport &)> started = {};  ///< before the first token, after the lookup
+    std::function<void(std::string_view text, const std::vector<TokenLogprobs> &logprobs, const Tokens &tokens)> delta =
+        {};
+    std::function<void(FinishReason, const Usage &, const Timings &)> finished = {};
+    std::function<void(const Error &)> failed = {};
 };
 
 }  // namespace cairn

@@ -5,19 +5,22 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "app/cache_arguments.h"
 #include "app/cache_export.h"
 #include "app/cache_printer.h"
 #include "app/cache_verify.h"
 #include "app/cache_warm.h"
 #include "app/commands.h"
-#include "app/machine.h"
 #include "app/open_cache.h"
+#include "app/stop_signals.h"
 #include "config/cli.h"
-#include "config/size.h"
+#include "library/machine.h"
 #include "store/gc_plan.h"
 
 namespace cairn {
@@ -32,11 +35,12 @@ struct CacheOptions {
     bool fix = false;
     bool all = false;
     bool any_model = false;
-    std::string model;
-    std::string max_bytes;
-    double older_than_days = -1;
-    std::vector<std::uint64_t> ids;
-    std::uint64_t id = 0;
+    bool force = false;
+    std::optional<std::string> model;
+    std::optional<std::string> max_bytes;
+    std::optional<std::string> older_than_days;
+    std::vector<std::string> ids;
+    std::string id;
     std::string file;
     std::vector<std::string> files;
     Config config;  // of warm
@@ -64,6 +68,12 @@ std::size_t terminal_width() {
     return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/// For commands that print something else: what opening the directory found wrong is not to pass unnoticed.
+void print_notes(const SnapshotListing &listing) {
+    for (const std::string &note : listing.notes)
+        fmt::print(stderr, "note  {}\n", escaped(note));
+}
+
 // -- looking -------------------------------------------------------------------------------------------------------
 
 int show(const CacheOptions &options, std::string (*as_json)(const SnapshotListing &),
@@ -76,9 +86,18 @@ int show(const CacheOptions &options, std::string (*as_json)(const SnapshotListi
     return 0;
 }
 
+std::string table_text(const SnapshotListing &listing) {
+    print_notes(listing);
+    return snapshot_table(listing, terminal_width());
+}
+
+std::string table_json(const SnapshotListing &listing) {
+    print_notes(listing);
+    return to_json(listing);
+}
+
 int list(const CacheOptions &options) {
-    return show(options, to_json,
-                [](const SnapshotListing &listing) { return snapshot_table(listing, terminal_width()); });
+    return show(options, table_json, table_text);
 }
 
 int statistics(const CacheOptions &options) {
@@ -99,6 +118,23 @@ VerifyProgress verify_progress() {
     };
 }
 
+/// Removes those of `ids` that are listed, and returns the bytes that frees on disk. A server that is busy evicts some
+/// meanwhile: they are as good as removed.
+Result<std::uint64_t> remove_listed(CacheAdmin &admin, SnapshotListing listing, std::vector<std::uint64_t> ids) {
+    constexpr int kTries = 20;
+    for (int i = 1;; ++i) {
+        std::erase_if(ids, [&](std::uint64_t id) { return find_listed(listing, id).snapshot == nullptr; });
+        if (ids.empty()) return 0;
+        const std::uint64_t freed = footprint_of(payloads_freed(listing, ids));
+        const auto done = admin.remove(ids);
+        if (done) return freed;
+        if (done.error().code != ErrorCode::not_found || i == kTries) return fail(done.error());
+        auto again = admin.list();
+        if (!again) return fail(again.error());
+        listing = std::move(*again);
+    }
+}
+
 int verify(const CacheOptions &options) {
     auto cache = open(options);
     if (!cache) return report(cache.error());
@@ -108,27 +144,31 @@ int verify(const CacheOptions &options) {
     std::vector<std::uint64_t> removed;
     if (options.fix) removed = damaged_snapshots(found);
     if (!removed.empty()) {
-        if (auto done = cache->admin->remove(removed); !done) return report(done.error());
+        if (auto done = remove_listed(*cache->admin, *listing, removed); !done) return report(done.error());
     }
-    print(options.json ? verify_json(found, removed) + '\n' : verify_text(found));
+    const bool lost = cache->lost_something;
+    print(options.json ? verify_json(found, removed, listing->notes, lost) + '\n'
+                       : verify_text(found, listing->notes, lost));
     if (!options.json && !removed.empty()) print(fmt::format("removed: {}\n", fmt::join(removed, ", ")));
-    return found.damaged.empty() ? 0 : 1;
+    return found.damaged.empty() && !lost ? 0 : 1;
 }
 
 // -- removing ------------------------------------------------------------------------------------------------------
 
 int remove(OpenCache &cache, const SnapshotListing &listing, const std::vector<std::uint64_t> &ids, bool json) {
-    const std::uint64_t freed = footprint_of(payloads_freed(listing, ids));
-    if (!ids.empty()) {
-        if (auto done = cache.admin->remove(ids); !done) return report(done.error());
-    }
+    print_notes(listing);
+    const auto freed = remove_listed(*cache.admin, listing, ids);
+    if (!freed) return report(freed.error());
     if (json) {
-        print_json({{"removed", ids}, {"freed_bytes", freed}, {"removed_files", cache.removed_files}});
+        print_json({{"removed", ids}, {"freed_bytes", *freed}, {"removed_files", cache.removed_files}});
         return 0;
     }
-    print(
-        fmt::format("removed {} snapshot{}, {} on disk\n", ids.size(), ids.size() == 1 ? "" : "s", human_bytes(freed)));
-    if (cache.removed_files > 0) print(fmt::format("removed {} files that nothing named\n", cache.removed_files));
+    print(fmt::format("removed {} snapshot{}, {} on disk\n", ids.size(), ids.size() == 1 ? "" : "s",
+                      human_bytes(*freed)));
+    if (cache.removed_files > 0) {
+        print(fmt::format("removed {} file{} that nothing named\n", cache.removed_files,
+                          cache.removed_files == 1 ? "" : "s"));
+    }
     return 0;
 }
 
@@ -141,14 +181,18 @@ Status check_model(const SnapshotListing &listing, const std::string &model) {
 }
 
 int collect(const CacheOptions &options) {
-    GcLimits limits;
-    limits.model = options.model;
-    if (!options.max_bytes.empty()) {
-        const auto size = parse_size(options.max_bytes);
-        if (!size) return report({size.error().code, "--max-bytes: " + size.error().what});
-        limits.max_bytes = *size;
+    const auto max_bytes = parse_max_bytes(options.max_bytes);
+    if (!max_bytes) return report(max_bytes.error());
+    const auto older_than_s = parse_older_than(options.older_than_days);
+    if (!older_than_s) return report(older_than_s.error());
+    if (auto named = check_model_name(options.model); !named) return report(named.error());
+    if (!*max_bytes && !*older_than_s) {
+        return report(
+            {ErrorCode::invalid_argument,
+             "gc needs a limit: say how much may stay (--max-bytes SIZE), or since when what goes was not used "
+             "(--older-than DAYS)"});
     }
-    if (options.older_than_days >= 0) limits.older_than_s = static_cast<std::int64_t>(options.older_than_days * 86400);
+    const GcLimits limits{.max_bytes = *max_bytes, .older_than_s = *older_than_s, .model = options.model.value_or("")};
     auto cache = open(options);
     if (!cache) return report(cache.error());
     const auto listing = cache->admin->list();
@@ -160,21 +204,28 @@ int collect(const CacheOptions &options) {
 }
 
 int remove_named(const CacheOptions &options) {
-    const int ways = (options.all ? 1 : 0) + (options.model.empty() ? 0 : 1) + (options.ids.empty() ? 0 : 1);
-    if (ways != 1) {
+    const int ways = (options.all ? 1 : 0) + (options.model ? 1 : 0) + (options.ids.empty() ? 0 : 1);
+    if (ways == 0) {
         return report({ErrorCode::invalid_argument, "say what to remove: ids of snapshots, --model NAME, or --all"});
     }
+    if (ways > 1) {
+        return report({ErrorCode::invalid_argument,
+                       "ids of snapshots, --model NAME and --all exclude each other: give one of them"});
+    }
+    const auto named = parse_ids(options.ids);
+    if (!named) return report(named.error());
+    if (auto good = check_model_name(options.model); !good) return report(good.error());
     auto cache = open(options);
     if (!cache) return report(cache.error());
     const auto listing = cache->admin->list();
     if (!listing) return report(listing.error());
-    if (auto known = check_listed(*listing, options.ids); !known) return report(known.error());
-    if (!options.model.empty()) {
-        if (auto known = check_model(*listing, options.model); !known) return report(known.error());
+    if (auto known = check_listed(*listing, *named); !known) return report(known.error());
+    if (options.model) {
+        if (auto known = check_model(*listing, *options.model); !known) return report(known.error());
     }
-    std::vector<std::uint64_t> ids = options.ids;
+    std::vector<std::uint64_t> ids = *named;
     for (const ListedNamespace &ns : listing->namespaces) {
-        if (!options.all && (options.model.empty() || !is_model(ns, options.model))) continue;
+        if (!options.all && (!options.model || !is_model(ns, *options.model))) continue;
         for (const ListedSnapshot &snapshot : ns.snapshots)
             ids.push_back(snapshot.id);
     }
@@ -187,18 +238,20 @@ int warm(const CacheOptions &options) {
     const auto &batching = options.config.engine.dynamic_batching;
     const bool named = batching && batching->snapshot_disk_path && !batching->snapshot_disk_path->empty();
     const std::string directory = named ? *batching->snapshot_disk_path : default_cache_directory();
+    const auto texts = read_texts(system_env().files(), options.files);
+    if (!texts) return report(texts.error());
     auto cache = open_cache(system_env(), directory, WhereMissing::make);
     if (!cache) return report(cache.error());
-    Result<std::vector<WarmedFile>> warmed = fail(ErrorCode::internal, "nothing was warmed");
+    Result<WarmOutcome> warmed = fail(ErrorCode::internal, "nothing was warmed");
     if (cache->running) {
-        warmed = warm_running(*cache->admin, options.files);
+        warmed = warm_running(*cache->admin, *texts);
     } else {
         cache->admin.reset();  // the engine takes the lock
-        warmed = warm_stopped(options.config, directory, options.files);
+        warmed = warm_stopped(options.config, directory, *texts);
     }
     if (!warmed) return report(warmed.error());
     Json json = Json::array();
-    for (const WarmedFile &file : *warmed) {
+    for (const WarmedFile &file : warmed->files) {
         const WarmReport &r = file.report;
         json.push_back({{"file", file.path}, {"id", r.id}, {"tokens", r.tokens}, {"cached_tokens", r.cached_tokens}});
         if (options.json) continue;
@@ -206,29 +259,32 @@ int warm(const CacheOptions &options) {
                           r.cached_tokens));
     }
     if (options.json) print_json(json);
-    return 0;
+    return warmed->error ? report(*warmed->error) : 0;
 }
 
 int export_to_file(const CacheOptions &options) {
+    const auto id = parse_id(options.id);
+    if (!id) return report(id.error());
+    const Existing existing = options.force ? Existing::replace : Existing::refuse;
+    if (auto free = check_target(system_env().files(), options.file, existing); !free) return report(free.error());
     auto cache = open(options);
     if (!cache) return report(cache.error());
-    const auto bytes = export_snapshot(system_env().files(), *cache->admin, options.id, options.file);
+    const auto bytes = export_snapshot(system_env().files(), *cache->admin, *id, options.file, existing);
     if (!bytes) return report(bytes.error());
     if (options.json) {
-        print_json({{"id", options.id}, {"file", options.file}, {"bytes", *bytes}});
+        print_json({{"id", *id}, {"file", options.file}, {"bytes", *bytes}});
     } else {
-        print(fmt::format("snapshot {} is in {} now, {}\n", options.id, options.file, human_bytes(*bytes)));
+        print(fmt::format("snapshot {} is in {} now, {}\n", *id, options.file, human_bytes(*bytes)));
     }
     return 0;
 }
 
 int import_from_file(const CacheOptions &options) {
-    ImportOptions how{.any_model = options.any_model};
-    if (!options.max_bytes.empty()) {
-        const auto size = parse_size(options.max_bytes);
-        if (!size) return report({size.error().code, "--max-bytes: " + size.error().what});
-        how.max_bytes = *size;
-    }
+    const auto max_bytes = parse_max_bytes(options.max_bytes);
+    if (!max_bytes) return report(max_bytes.error());
+    const ImportOptions how{.any_model = options.any_model, .max_bytes = max_bytes->value_or(0)};
+    if (options.file.empty()) return report({ErrorCode::invalid_argument, "the file's name is empty: name an archive"});
+    if (auto good = check_is_archive(system_env().files(), options.file); !good) return report(good.error());
     auto cache = open(options, WhereMissing::make);
     if (!cache) return report(cache.error());
     const auto imported = cache->admin->import_archive(options.file, how);
@@ -270,8 +326,7 @@ std::vector<Subcommand> add_looking(CLI::App &parent, CacheOptions &options) {
 std::vector<Subcommand> add_removing(CLI::App &parent, CacheOptions &options) {
     CLI::App *collecting = add(parent, options, "gc", "Remove what was not used for longest.");
     collecting->add_option("--max-bytes", options.max_bytes, "Most that stays on disk: MiB, or with K, M or G behind.");
-    collecting->add_option("--older-than", options.older_than_days, "Days since the last use.")
-        ->check(CLI::Range(0.0, 1e6));
+    collecting->add_option("--older-than", options.older_than_days, "Days since the last use.");
     collecting->add_option("--model", options.model, "Only of this model: its name, or how its fingerprint begins.");
     CLI::App *removing = add(parent, options, "rm", "Remove snapshots by id.");
     removing->add_option("ID", options.ids, "Ids, as `cairn cache ls` shows them.");
@@ -288,6 +343,7 @@ std::vector<Subcommand> add_bringing(CLI::App &parent, CacheOptions &options) {
     CLI::App *exporting = add(parent, options, "export", "Write one snapshot, with all it needs, to a file.");
     exporting->add_option("ID", options.id, "The snapshot.")->required();
     exporting->add_option("FILE", options.file, "The file to write.")->required();
+    exporting->add_flag("--force", options.force, "Replace the file if it is there.");
     CLI::App *importing = add(parent, options, "import", "Take in a snapshot from a file that `export` wrote.");
     importing->add_option("FILE", options.file, "The file.")->required();
     importing->add_flag("--any-model", options.any_model, "Also of a model that nothing is cached of.");
@@ -308,6 +364,7 @@ Command add_cache_command(CLI::App &parent) {
         subcommands.insert(subcommands.end(), more.begin(), more.end());
     }
     return {app, [options, subcommands] {
+                ignore_file_size_signal();
                 for (const Subcommand &subcommand : subcommands) {
                     if (subcommand.app->parsed()) return subcommand.run(*options);
                 }

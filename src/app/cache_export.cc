@@ -13,15 +13,21 @@ namespace {
 constexpr double kPatienceSeconds = 60;
 constexpr auto kLookAgainAfter = std::chrono::milliseconds(100);
 
-/// The beginning of what all tokens say: the text of the first one on the path.
-std::string first_text(const SnapshotListing &listing, const ListedPlace &place) {
+/// More says nothing more to people.
+constexpr std::size_t kMostTextBytes = 4096;
+
+/// The texts of all that are on the path, the first one's first. Each is but the beginning of its part, so what they
+/// say together may have gaps; whoever has the same path can tell the last part from those before.
+std::string text_of_path(const SnapshotListing &listing, const ListedPlace &place) {
     const ListedSnapshot *at = place.snapshot;
+    std::string text = at->text;
     for (std::size_t steps = 0; at->parent != 0 && steps < place.ns->snapshots.size(); ++steps) {
         const ListedPlace parent = find_listed(listing, at->parent);
         if (parent.snapshot == nullptr) break;
         at = parent.snapshot;
+        text = at->text + text;
     }
-    return at->text;
+    return text.size() <= kMostTextBytes ? text : at->text;
 }
 
 }  // namespace
@@ -31,7 +37,7 @@ ArchiveHeader archive_header_of(const SnapshotListing &listing, const ListedPlac
                          .model = place.ns->model,
                          .tokens = std::move(tokens),
                          .kind = place.snapshot->kind,
-                         .text = first_text(listing, place),
+                         .text = text_of_path(listing, place),
                          .payloads = {},
                          .rows = place.snapshot->rows,
                          .boundary = place.snapshot->boundary};
@@ -65,7 +71,9 @@ Result<SnapshotListing> wait_until_on_disk(CacheAdmin &cache, std::span<const st
     }
 }
 
-Result<std::uint64_t> export_snapshot(FileSystem &files, CacheAdmin &cache, std::uint64_t id, const std::string &path) {
+Result<std::uint64_t> export_snapshot(FileSystem &files, CacheAdmin &cache, std::uint64_t id, const std::string &path,
+                                      Existing existing) {
+    if (auto free = check_target(files, path, existing); !free) return fail(free.error());
     const std::array ids{id};
     auto listing = cache.list();
     if (!listing) return fail(listing.error());
@@ -81,7 +89,7 @@ Result<std::uint64_t> export_snapshot(FileSystem &files, CacheAdmin &cache, std:
     std::vector<std::string> paths;
     for (const StoredPayload &payload : header.payloads)
         paths.push_back(payload_path_of(listing->directory, payload.id));
-    if (auto written = write_archive(files, path, header, paths); !written) return fail(written.error());
+    if (auto written = write_archive(files, path, header, paths, existing); !written) return fail(written.error());
     return archive_bytes(header);
 }
 

@@ -71,19 +71,24 @@ std::vector<std::uint64_t> damaged_snapshots(const VerifyReport &report) {
     return {ids.begin(), ids.end()};
 }
 
-std::string verify_text(const VerifyReport &report) {
+std::string verify_text(const VerifyReport &report, const std::vector<std::string> &notes, bool lost) {
     std::string out;
+    for (const std::string &note : notes)
+        fmt::format_to(std::back_inserter(out), "{}\n", escaped(note));
     for (const DamagedPayload &damaged : report.damaged) {
         fmt::format_to(std::back_inserter(out), "{}\n  needed by {} {}\n", escaped(damaged.error.what),
                        damaged.snapshots.size() == 1 ? "snapshot" : "snapshots", fmt::join(damaged.snapshots, ", "));
     }
     fmt::format_to(std::back_inserter(out), "{} files checked, {}: {}\n", report.checked, human_bytes(report.bytes),
-                   report.damaged.empty() ? "all whole" : fmt::format("{} damaged", report.damaged.size()));
+                   !report.damaged.empty() ? fmt::format("{} damaged", report.damaged.size())
+                   : lost                  ? "what is left is whole"
+                                           : "all whole");
     if (report.gone > 0) fmt::format_to(std::back_inserter(out), "{} were evicted meanwhile\n", report.gone);
     return out;
 }
 
-std::string verify_json(const VerifyReport &report, const std::vector<std::uint64_t> &removed) {
+std::string verify_json(const VerifyReport &report, const std::vector<std::uint64_t> &removed,
+                        const std::vector<std::string> &notes, bool lost) {
     using Json = nlohmann::ordered_json;
     Json json{{"checked", report.checked}, {"bytes", report.bytes}, {"gone", report.gone}};
     json["damaged"] = Json::array();
@@ -95,6 +100,8 @@ std::string verify_json(const VerifyReport &report, const std::vector<std::uint6
                                    {"snapshots", damaged.snapshots}});
     }
     json["removed"] = removed;
+    json["notes"] = notes;
+    json["lost"] = lost;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

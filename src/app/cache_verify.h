@@ -39,7 +39,11 @@ using VerifyProgress = std::function<void(std::uint64_t done_bytes, std::uint64_
                                            const VerifyProgress &progress);
 /// Of what is damaged, not what could not be read: the file may be whole.
 [[nodiscard]] std::vector<std::uint64_t> damaged_snapshots(const VerifyReport &report);
-[[nodiscard]] std::string verify_text(const VerifyReport &report);
-[[nodiscard]] std::string verify_json(const VerifyReport &report, const std::vector<std::uint64_t> &removed);
+/// `notes`: what was found when the directory was opened (SnapshotListing::notes). `lost`: something was lost then, so
+/// that what is left is not all, whole though it is.
+[[nodiscard]] std::string verify_text(const VerifyReport &report, const std::vector<std::string> &notes = {},
+                                      bool lost = false);
+[[nodiscard]] std::string verify_json(const VerifyReport &report, const std::vector<std::uint64_t> &removed,
+                                      const std::vector<std::string> &notes = {}, bool lost = false);
 
 }  // namespace cairn

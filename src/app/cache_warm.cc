@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/cache_export.h"
-#include "app/composition.h"
 #include "app/load_progress.h"
-#include "app/machine.h"
+#include "library/composition.h"
+#include "library/machine.h"
 #include "server/engine_cache_admin.h"
 
 namespace cairn {
@@ -19,26 +20,24 @@ constexpr double kPatienceSeconds = 300;
 constexpr double kSaveSeconds = 3600;
 constexpr std::size_t kMostTextBytes = std::size_t{256} << 20;
 
-Result<std::vector<std::string>> read_all(FileSystem &files, const std::vector<std::string> &paths) {
-    std::vector<std::string> texts;
-    for (const std::string &path : paths) {
-        auto text = read_text(files, path, kMostTextBytes);
-        if (!text) return fail(text.error());
-        texts.push_back(std::move(*text));
-    }
-    return texts;
+/// Through JSON, which is how a text reaches a server.
+std::string as_utf8(const std::string &bytes) {
+    using Json = nlohmann::json;
+    return Json::parse(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-Result<std::vector<WarmedFile>> warm_all(CacheAdmin &cache, FileSystem &files, const std::vector<std::string> &paths) {
-    const auto texts = read_all(files, paths);  // all before any is computed
-    if (!texts) return fail(texts.error());
-    std::vector<WarmedFile> warmed;
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        const auto report = cache.warm((*texts)[i]);
-        if (!report) return fail(report.error().code, "{}: {}", paths[i], report.error().what);
-        warmed.push_back({paths[i], *report});
+/// Ends at the first error; what was computed before is worth keeping.
+WarmOutcome warm_all(CacheAdmin &cache, const std::vector<WarmText> &texts) {
+    WarmOutcome outcome;
+    for (const WarmText &text : texts) {
+        const auto report = cache.warm(text.text);
+        if (!report) {
+            outcome.error = Error{report.error().code, fmt::format("{}: {}", text.path, report.error().what)};
+            break;
+        }
+        outcome.files.push_back({text.path, *report});
     }
-    return warmed;
+    return outcome;
 }
 
 std::vector<std::uint64_t> ids_of(const std::vector<WarmedFile> &warmed) {
@@ -50,16 +49,28 @@ std::vector<std::uint64_t> ids_of(const std::vector<WarmedFile> &warmed) {
 
 }  // namespace
 
-Result<std::vector<WarmedFile>> warm_running(CacheAdmin &cache, const std::vector<std::string> &paths) {
-    auto warmed = warm_all(cache, system_env().files(), paths);
-    if (!warmed) return warmed;
-    const auto listing = wait_until_on_disk(cache, ids_of(*warmed), kPatienceSeconds);
-    if (!listing) return fail(listing.error());
-    return warmed;
+Result<std::vector<WarmText>> read_texts(FileSystem &files, const std::vector<std::string> &paths) {
+    std::vector<WarmText> texts;
+    for (const std::string &path : paths) {
+        if (path.empty()) return fail(ErrorCode::invalid_argument, "the name of a text is empty: name a file");
+        auto text = read_text(files, path, kMostTextBytes);
+        if (!text) return fail(text.error());
+        texts.push_back({path, as_utf8(*text)});
+    }
+    return texts;
 }
 
-Result<std::vector<WarmedFile>> warm_stopped(Config config, const std::string &directory,
-                                             const std::vector<std::string> &paths) {
+Result<WarmOutcome> warm_running(CacheAdmin &cache, const std::vector<WarmText> &texts) {
+    auto outcome = warm_all(cache, texts);
+    if (outcome.files.empty()) return outcome;
+    const auto listing = wait_until_on_disk(cache, ids_of(outcome.files), kPatienceSeconds);
+    // What ended it early is the news, and what comes after may follow from it.
+    if (!listing && !outcome.error) return fail(listing.error());
+    if (!listing) outcome.files.clear();
+    return outcome;
+}
+
+Result<WarmOutcome> warm_stopped(Config config, const std::string &directory, const std::vector<WarmText> &texts) {
     if (config.model.path.empty()) {
         return fail(ErrorCode::invalid_argument,
                     "no server runs on {}, and no model is named: give the GGUF file with "
@@ -76,15 +87,14 @@ Result<std::vector<WarmedFile>> warm_stopped(Config config, const std::string &d
         return fail(ErrorCode::unsupported, "nothing can be kept on disk: {}",
                     (*graph)->policy.enabled ? "the budget is 0 (--cache-disk)" : (*graph)->policy.why_off);
     }
-    Engine &engine = *(*graph)->engine;
+    EngineThread &engine = *(*graph)->engine;
     EngineCacheAdmin admin(engine, (*graph)->env.files());
-    auto warmed = warm_all(admin, (*graph)->env.files(), paths);
-    if (!warmed) return warmed;
+    auto outcome = warm_all(admin, texts);
     engine.drain(0);
     engine.save(kSaveSeconds);
     const auto listing = admin.list();
-    if (!listing) return fail(listing.error());
-    for (const WarmedFile &file : *warmed) {
+    if (!listing) return fail(outcome.error.value_or(listing.error()));
+    for (const WarmedFile &file : outcome.files) {
         const ListedSnapshot *snapshot = find_listed(*listing, file.report.id).snapshot;
         if (snapshot != nullptr && snapshot->is_in(Tier::disk)) continue;
         return fail(ErrorCode::capacity,
@@ -92,7 +102,7 @@ Result<std::vector<WarmedFile>> warm_stopped(Config config, const std::string &d
                     "--cache-disk, or remove some with `cairn cache gc`",
                     file.path);
     }
-    return warmed;
+    return outcome;
 }
 
 }  // namespace cairn

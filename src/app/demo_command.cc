@@ -45,7 +45,7 @@ RequestEvents events_of(const std::shared_ptr<Gathering> &gathering, Env &env, d
     return events;
 }
 
-Result<DemoReply> ask(Engine &engine, Env &env, Request request) {
+Result<DemoReply> ask(EngineThread &engine, Env &env, Request request) {
     auto gathering = std::make_shared<Gathering>();
     auto answer = gathering->done.get_future();
     auto id = engine.submit(std::move(request), events_of(gathering, env, env.now_s()));
@@ -65,7 +65,7 @@ Result<ChatPrompt> render(const ChatTemplate &chat_template, const std::string &
     return chat_template.render(input);
 }
 
-Result<DemoReport> make_report(const DemoOptions &options, Engine &engine, const ChatTemplate &chat_template,
+Result<DemoReport> make_report(const DemoOptions &options, EngineThread &engine, const ChatTemplate &chat_template,
                                Env &env) {
     auto book = DemoBook::load();
     if (!book) return fail(book.error());
@@ -88,8 +88,8 @@ Result<DemoReport> make_report(const DemoOptions &options, Engine &engine, const
 
 }  // namespace
 
-int run_demo(const DemoOptions &options, Engine &engine, const ChatTemplate &chat_template, Env &env, std::ostream &out,
-             std::ostream &err) {
+int run_demo(const DemoOptions &options, EngineThread &engine, const ChatTemplate &chat_template, Env &env,
+             std::ostream &out, std::ostream &err) {
     const auto report = make_report(options, engine, chat_template, env);
     if (!report) {
         err << "cairn demo: " << report.error().what << '\n';

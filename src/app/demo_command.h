@@ -12,7 +12,7 @@
 #include <iosfwd>
 
 #include "api/chat_template.h"
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 #include "env/env.h"
 
 namespace cairn {
@@ -25,7 +25,7 @@ struct DemoOptions {
 };
 
 /// The result goes to `out`, errors to `err`.
-[[nodiscard]] int run_demo(const DemoOptions &options, Engine &engine, const ChatTemplate &chat_template, Env &env,
-                           std::ostream &out, std::ostream &err);
+[[nodiscard]] int run_demo(const DemoOptions &options, EngineThread &engine, const ChatTemplate &chat_template,
+                           Env &env, std::ostream &out, std::ostream &err);
 
 }  // namespace cairn

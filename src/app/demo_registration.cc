@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "app/commands.h"
-#include "app/composition.h"
 #include "app/demo_command.h"
 #include "app/load_progress.h"
-#include "app/machine.h"
 #include "config/cli.h"
+#include "library/composition.h"
+#include "library/machine.h"
 
 namespace cairn {
 

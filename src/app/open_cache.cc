@@ -30,22 +30,24 @@ Status check_is_cache(FileSystem &files, const std::string &directory) {
 
 }  // namespace
 
-Result<OpenCache> open_cache(Env &env, const std::string &directory, WhereMissing missing) {
+Result<OpenCache> open_cache(Env &env, const std::string &directory, WhereMissing missing, double patience_s) {
     FileSystem &files = env.files();
     const Status there = check_is_cache(files, directory);
     if (!there && (missing == WhereMissing::fail || directory.empty())) return fail(there.error());
-    auto opened = CacheDirectory::open(files, directory, fmt::format("pid {}, cairn cache\n", ::getpid()));
+    auto opened = open_patiently(env, directory, fmt::format("pid {}, cairn cache\n", ::getpid()), patience_s);
     OpenCache cache;
     cache.directory = directory;
     if (opened) {
         cache.removed_files = opened->removed_files;
+        cache.lost_something = opened->lost_something;
         cache.admin = std::make_unique<StoppedCache>(std::move(*opened), env);
         return cache;
     }
     if (opened.error().code != ErrorCode::capacity) return fail(opened.error());
-    auto server = parse_admin_line(holder_of(files, directory));
+    const std::string holder = holder_of(files, directory);
+    auto server = parse_admin_line(holder);
     if (!server) return fail(opened.error());
-    cache.admin = std::make_unique<RunningCache>(std::move(*server), directory);
+    cache.admin = std::make_unique<RunningCache>(std::move(*server), directory, holder.substr(0, holder.find('\n')));
     cache.running = true;
     return cache;
 }

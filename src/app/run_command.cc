@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "app/commands.h"
-#include "app/composition.h"
 #include "app/load_progress.h"
 #include "config/cli.h"
+#include "library/composition.h"
 
 namespace cairn {
 

@@ -1,5 +1,7 @@
 #include "app/running_cache.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Most things are done between two steps of the engine, which take seconds at worst.
-constexpr double kSoonSeconds = 60;
+constexpr double kSoonSeconds = 10;
 /// Writing an archive's files; computing a long text behind others' requests.
 constexpr double kImportSeconds = 1800;
 constexpr double kWarmSeconds = 6 * 3600;
@@ -28,6 +30,18 @@ Error error_in(const HttpReply &reply) {
         std::find_if(kErrorTable.begin(), kErrorTable.end(), [&](const ErrorRow &r) { return name == r.name; });
     if (row != kErrorTable.end()) error.code = row->code;
     return error;
+}
+
+/// What to do about a server that does not answer. Its LOCK is held, so the process is there.
+Error no_answer(const Error &error, const std::string &holder) {
+    const auto digits = holder.find_first_of("0123456789");
+    const std::string pid = digits == std::string::npos
+                                ? "PID"
+                                : holder.substr(digits, holder.find_first_not_of("0123456789", digits) - digits);
+    return {error.code,
+            fmt::format("{}. It is {}: if it was stopped, `kill -CONT {}` lets it go on; if it is busy, try "
+                        "again later; else end it with `kill {}` and ask again",
+                        error.what, holder.empty() ? "a process that does not say who it is" : holder, pid, pid)};
 }
 
 /// The answer's JSON through `read`.
@@ -46,7 +60,7 @@ Result<T> answer_of(const Result<std::string> &body, Read read) {
 Result<std::string> RunningCache::call(const char *method, const std::string &path, const std::string &body,
                                        double timeout_s) {
     auto reply = http_call(server_, method, "/admin/cache" + path, body, timeout_s);
-    if (!reply) return fail(reply.error());
+    if (!reply) return fail(no_answer(reply.error(), holder_));
     if (reply->status != kGood) return fail(error_in(*reply));
     return std::move(reply->body);
 }

@@ -1,9 +1,10 @@
 // RunningCache: the cache of a running server, through its admin interface (server/admin_routes.h).
 //
-//     RunningCache cache(*parse_admin_line(holder), directory);
+//     RunningCache cache(*parse_admin_line(holder), directory, "pid 71, cairn serve");
 //     auto listing = cache.list();
 //
-// Threads: one. Errors: io where the server does not answer; else what the server says, with its code.
+// Threads: one. Errors: io where the server does not answer, with its process and what to do; else what the server
+// says, with its code.
 #pragma once
 
 #include <string>
@@ -16,9 +17,9 @@ namespace cairn {
 
 class RunningCache final : public CacheAdmin {
 public:
-    /// `directory`: as this process calls it.
-    RunningCache(HttpTarget server, std::string directory)
-        : server_(std::move(server)), directory_(std::move(directory)) {}
+    /// `directory`: as this process calls it. `holder`: what the server is to people: "pid 71, cairn serve -m x.gguf".
+    RunningCache(HttpTarget server, std::string directory, std::string holder)
+        : server_(std::move(server)), directory_(std::move(directory)), holder_(std::move(holder)) {}
 
     [[nodiscard]] Result<SnapshotListing> list() override;
     [[nodiscard]] Result<Tokens> tokens_of(std::uint64_t id) override;
@@ -33,6 +34,7 @@ private:
 
     HttpTarget server_;
     std::string directory_;
+    std::string holder_;
 };
 
 }  // namespace cairn

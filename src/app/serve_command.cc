@@ -7,12 +7,12 @@
 
 #include "app/admin_line.h"
 #include "app/commands.h"
-#include "app/composition.h"
 #include "app/load_progress.h"
-#include "app/machine.h"
 #include "app/stop_signals.h"
 #include "cache/prefix_cache.h"
 #include "config/cli.h"
+#include "library/composition.h"
+#include "library/machine.h"
 #include "server/engine_cache_admin.h"
 #include "server/engine_service.h"
 #include "server/server.h"
@@ -26,16 +26,18 @@ namespace {
 constexpr double kDrainSeconds = 10;
 constexpr double kSaveSeconds = 10;
 
+/// The key itself is not shown: screens and logs are read by others.
 void print_welcome(const Config &config, std::uint16_t port, const std::string &model) {
     const bool v6 = config.server.host.find(':') != std::string::npos;
     const std::string host = config.server.host == "0.0.0.0" || config.server.host == "::" ? "127.0.0.1"
                              : v6 ? "[" + config.server.host + "]"
                                   : config.server.host;
     const std::string url = fmt::format("http://{}:{}", host, port);
+    const char *key = config.server.api_key.empty() ? "" : "    -H 'Authorization: Bearer <your API key>' \\\n";
     fmt::print(stderr,
-               "listening on {}\n\ntry it:\n  curl {}/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+               "listening on {}\n\ntry it:\n  curl {}/v1/chat/completions -H 'Content-Type: application/json' \\\n{}"
                "    -d '{{\"model\": \"{}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Hello\"}}]}}'\n\n",
-               url, url, model);
+               url, url, key, model);
 }
 
 /// Empty where the user named none.
@@ -45,7 +47,7 @@ std::string named_cache_directory(const Config &config) {
 }
 
 /// Says in the cache directory's LOCK file how `cairn cache` reaches this server.
-void tell_admins(Engine &engine, const std::string &holder, const std::string &line) {
+void tell_admins(EngineThread &engine, const std::string &holder, const std::string &line) {
     Status told;
     const Status asked = engine.with_cache([&](PrefixCache &cache) { told = cache.describe_holder(holder + line); });
     if (asked && told) return;
@@ -57,11 +59,18 @@ int serve(Config config) {
         return report({ErrorCode::invalid_argument, "no model: give the GGUF file with -m FILE"});
     }
     const std::string named = named_cache_directory(config);
-    apply_serve_defaults(config, machine_facts(named));
+    const MachineFacts machine = machine_facts(named);
+    const auto &batching = config.engine.dynamic_batching;
+    const bool has_disk_limit = batching && batching->snapshot_disk_bytes;
+    apply_serve_defaults(config, machine);
     StopSignals signals;
     const DiskOpening disk{fmt::format("pid {}, cairn serve -m {}\n", ::getpid(), config.model.path), !named.empty()};
     auto graph = compose(config, show_load_progress(config.model.path, false), disk);
     if (!graph) return report(graph.error());
+    if ((*graph)->policy.enabled && machine.cache_directory.empty() && !has_disk_limit) {
+        (*graph)->notes.emplace_back(
+            "no state is kept on disk: neither HOME nor XDG_CACHE_HOME says where. Name a directory with --cache-dir");
+    }
     for (const std::string &line : (*graph)->summary(config))
         fmt::print(stderr, "{}\n", line);
     const ApiContext context = (*graph)->api_context();

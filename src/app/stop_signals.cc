@@ -4,12 +4,17 @@
 
 namespace cairn {
 
+void ignore_file_size_signal() {
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 StopSignals::StopSignals() {
     sigemptyset(&set_);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);  // a client that has gone shows as an error of the write
+    ignore_file_size_signal();
 }
 
 int StopSignals::wait() {

@@ -8,6 +8,9 @@
 
 namespace cairn {
 
+/// A write that the limit of the size of files forbids (ulimit -f) fails like any other, instead of ending the program.
+void ignore_file_size_signal();
+
 class StopSignals {
 public:
     StopSignals();

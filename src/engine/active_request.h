@@ -21,7 +21,7 @@
 
 #include "cache/prefix_cache.h"
 #include "cairn/request.h"
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 #include "engine/text_assembler.h"
 #include "model/sampler.h"
 #include "model/seq_id.h"

@@ -116,7 +116,12 @@ void EngineLoop::begin(ActiveRequest &request) {
     const double start = env_.now_s();
     request.computed = request.published = 0;
     request.waits_for.reset();
-    ReuseReport report{request.prompt_size(), 0, std::nullopt, MissReason::disabled, 0};
+    ReuseReport report{.prompt_tokens = request.prompt_size(),
+                       .cached_tokens = 0,
+                       .tier = std::nullopt,
+                       .reason = MissReason::disabled,
+                       .engine = request.request.engine,
+                       .first_difference = 0};
     std::optional<TokenPos> fork;
     if (caches(request)) {
         // The last token is computed whatever is cached: its logits are what comes next.
@@ -228,8 +233,13 @@ bool EngineLoop::fork_from(const ActiveRequest &leader, ActiveRequest &request, 
     }
     request.computed = request.published = at;
     const bool parts = at < leader.size() && at + 1 < request.size();
-    ReuseReport report{request.prompt_size(), std::min(at, request.prompt_size()), Tier::device,
-                       parts ? MissReason::diverged : MissReason::none, std::min(at, request.prompt_size())};
+    const TokenPos shared = std::min(at, request.prompt_size());
+    const ReuseReport report{.prompt_tokens = request.prompt_size(),
+                             .cached_tokens = shared,
+                             .tier = Tier::device,
+                             .reason = parts ? MissReason::diverged : MissReason::none,
+                             .engine = request.request.engine,
+                             .first_difference = shared};
     if (!request.started) metrics_.add(Metric::shared_tokens_total, report.cached_tokens);
     resume(request, report, std::nullopt);
     return true;
@@ -256,6 +266,10 @@ void EngineLoop::count_reuse(const ActiveRequest &request) {
     metrics_.add(Metric::prompt_tokens_total, request.prompt_size());
     const std::optional<Tier> tier = request.reuse.tier;
     if (tier) metrics_.add(Metric::cached_tokens_total, request.reuse.cached_tokens, name_of(*tier));
+    if (const std::string &engine = request.request.engine; !engine.empty()) {
+        metrics_.add(Metric::engine_prompt_tokens_total, request.prompt_size(), engine);
+        metrics_.add(Metric::engine_cached_tokens_total, request.reuse.cached_tokens, engine);
+    }
     // The cache itself counts restores that fail, each of them.
     const MissReason reason = request.reuse.reason;
     if (reason != MissReason::none && reason != MissReason::restore_failed) {

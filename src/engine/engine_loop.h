@@ -24,7 +24,7 @@
 
 #include "cache/prefix_cache.h"
 #include "engine/active_request.h"
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 #include "engine/prefix_sharing.h"
 #include "engine/scheduler.h"
 #include "env/env.h"

@@ -14,12 +14,12 @@
 // sync() that failed with anything but cancelled, what was written before may be lost even where a later one succeeds:
 // write it again, or drop the file.
 //
-// Paths are the system's: relative ones begin at the working directory, symbolic links are followed (but by rename and
-// remove, which are about the link itself).
+// Paths are the system's: relative ones begin at the working directory, symbolic links are followed (but by rename,
+// remove and kind_of_name, which are about the link itself, and by lock, which refuses it).
 //
-// Ownership: a File or FileLock closes itself and must not outlive its FileSystem. Errors of closing are lost: sync
-// first. Threads: a FileSystem from any thread; a File from one at a time, save read_some, which may run in parallel.
-// Errors, `what` always names the path:
+// Ownership: a File, FileLock or DirectoryLock closes itself and must not outlive its FileSystem. Errors of closing are
+// lost: sync first. Threads: a FileSystem from any thread; a File from one at a time, save read_some, which may run in
+// parallel. Errors, `what` always names the path:
 //     not_found         there is no such file or folder, or one on the way to it is missing or no folder
 //     capacity          the disk or a quota is full; a lock is held by another process
 //     cancelled         of read_some, write_some and sync_some only: interrupted before anything was done, so call
@@ -89,12 +89,20 @@ public:
     [[nodiscard]] virtual Status describe(std::string_view holder) = 0;
 };
 
+/// Held until it goes, as a FileLock.
+class DirectoryLock {
+public:
+    virtual ~DirectoryLock() = default;
+};
+
 class FileSystem {
 public:
     virtual ~FileSystem() = default;
     /// New files are readable and writable by their owner alone (0600).
     [[nodiscard]] virtual Result<std::unique_ptr<File>> open(const std::string &path, OpenMode mode) = 0;
     [[nodiscard]] virtual Result<FileInfo> info(const std::string &path) = 0;
+    /// Of the name itself, as list() says it: a symbolic link is `other`, and is there though it leads nowhere.
+    [[nodiscard]] virtual Result<FileKind> kind_of_name(const std::string &path) = 0;
     /// Everything in a folder but "." and "..", in no order.
     [[nodiscard]] virtual Result<std::vector<DirectoryEntry>> list(const std::string &path) = 0;
     /// Makes a folder and its parents, for their owner alone (0700). What is there stays as it is.
@@ -106,8 +114,11 @@ public:
     [[nodiscard]] virtual Status sync_directory(const std::string &path) = 0;
     [[nodiscard]] virtual Result<SpaceInfo> space(const std::string &path) = 0;
     /// Locks a file for this process, making it where it does not exist. capacity: another process (or another lock of
-    /// this one) holds it. Never waits.
+    /// this one) holds it. invalid_argument: the name is a symbolic link, or no file. Never waits.
     [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock(const std::string &path) = 0;
+    /// Locks a folder itself, which excludes others whatever becomes of the files in it. Errors as lock(). Where a file
+    /// system cannot lock folders (some network ones) it holds nothing, and the lock of a file must do.
+    [[nodiscard]] virtual Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string &path) = 0;
 };
 
 /// The files of the machine. Lives as long as the program.

@@ -44,6 +44,7 @@ const char *advice_for(int error) {
     switch (error) {
         case ENOSPC: return ". Free some space there";
         case EDQUOT: return ". Free some space or have the quota raised";
+        case EFBIG: return ". Raise the limit of the size of files (ulimit -f), or use another file system";
         case EACCES:
         case EPERM: return ". Check its owner and permissions";
         case EROFS: return ". Choose a folder that can be written to";
@@ -69,6 +70,11 @@ Status check_path(const std::string &path) {
 bool is_folder(const std::string &path) {
     struct stat status {};
     return uninterrupted([&] { return ::stat(path.c_str(), &status); }) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_link(const std::string &path) {
+    struct stat status {};
+    return uninterrupted([&] { return ::lstat(path.c_str(), &status); }) == 0 && S_ISLNK(status.st_mode);
 }
 
 bool exists(const std::string &path) {
@@ -177,6 +183,14 @@ int flags_of(OpenMode mode) {
     return O_RDONLY;
 }
 
+class PosixDirectoryLock final : public DirectoryLock {
+public:
+    explicit PosixDirectoryLock(Descriptor fd) : fd_(std::move(fd)) {}
+
+private:
+    Descriptor fd_;
+};
+
 class PosixFileLock final : public FileLock {
 public:
     explicit PosixFileLock(std::unique_ptr<PosixFile> file) : file_(std::move(file)) {}
@@ -234,6 +248,13 @@ public:
         if (info.kind == FileKind::file) info.size = static_cast<std::uint64_t>(status.st_size);
         info.modified_unix_s = status.st_mtim.tv_sec;
         return info;
+    }
+
+    Result<FileKind> kind_of_name(const std::string &path) override {
+        if (auto ok = check_path(path); !ok) return fail(ok.error());
+        struct stat status {};
+        if (uninterrupted([&] { return ::lstat(path.c_str(), &status); }) != 0) return failure(path, "looked at");
+        return kind_of(status.st_mode);
     }
 
     Result<std::vector<DirectoryEntry>> list(const std::string &path) override {
@@ -318,7 +339,10 @@ public:
         // file is closed.
         constexpr int kTries = 16;
         for (int i = 0; i < kTries; ++i) {
-            auto fd = open_regular(path, O_RDWR | O_CREAT);
+            // A link could lead to a file that is somebody else's, and what is not a file cannot say who holds it.
+            auto fd = open_regular(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+            if (!fd && is_link(path))
+                return fail(ErrorCode::invalid_argument, "{}: cannot be locked: it is a symbolic link", path);
             if (!fd) return fail(fd.error());
             auto file = std::make_unique<PosixFile>(std::move(*fd), path);
             const int descriptor = file->descriptor();
@@ -330,6 +354,16 @@ public:
             if (still_named(path, descriptor)) return std::make_unique<PosixFileLock>(std::move(file));
         }
         return fail(ErrorCode::capacity, "{}: cannot be locked: somebody removes the file over and over", path);
+    }
+
+    Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string &path) override {
+        if (auto ok = check_path(path); !ok) return fail(ok.error());
+        Descriptor fd(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+        if (fd.get() < 0) return folder_failure(path, "locked");
+        // Anything but "held" means that this file system cannot do it: flock on NFS wants to write, for one.
+        if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
+            return fail(ErrorCode::capacity, "{}: is locked by another process, or a second time by this one", path);
+        return std::make_unique<PosixDirectoryLock>(std::move(fd));
     }
 };
 

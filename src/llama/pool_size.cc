@@ -26,14 +26,17 @@ PoolSize size_within(PoolFacts facts, std::size_t bytes) {
     if (bytes < least_state_bytes(facts)) return size;
     bytes -= facts.boundary_bytes;
     size.live_sequences = std::min(facts.live_sequences, facts.most_sequences - 1);
+    // The smallest pool comes before a second sequence.
+    const std::size_t least_cells = static_cast<std::size_t>(kCellsPadding) * facts.row_bytes;
     if (facts.boundary_bytes > 0) {
-        const std::size_t affordable = std::max<std::size_t>(1, bytes / 2 / facts.boundary_bytes);
+        const std::size_t share = std::min(bytes / 2, bytes - least_cells);
+        const std::size_t affordable = std::max<std::size_t>(1, share / facts.boundary_bytes);
         size.live_sequences =
             static_cast<std::int32_t>(std::min(affordable, static_cast<std::size_t>(size.live_sequences)));
         bytes -= static_cast<std::size_t>(size.live_sequences) * facts.boundary_bytes;
     }
     facts.live_sequences = size.live_sequences;
-    facts.device_bytes = std::min(facts.device_bytes, bytes / 2);
+    facts.device_bytes = std::min(facts.device_bytes, std::min(bytes / 2, bytes - least_cells));
     size.parked_sequences = parked_sequences(facts);
     bytes -= static_cast<std::size_t>(size.parked_sequences) * facts.boundary_bytes;
 

@@ -18,8 +18,10 @@ namespace cairn {
 enum class Metric {
     requests_total,  // label outcome: stop, length, cancelled, failed, refused
     prompt_tokens_total,
-    cached_tokens_total,  // label tier
-    shared_tokens_total,  // of those: had from a request that computed them at that time
+    cached_tokens_total,         // label tier
+    shared_tokens_total,         // of those: had from a request that computed them at that time
+    engine_prompt_tokens_total,  // label engine: of requests that name theirs
+    engine_cached_tokens_total,  // label engine
     computed_prompt_tokens_total,
     completion_tokens_total,
     cache_hits_total,           // label tier: counted when the state is really in the sequence

@@ -26,7 +26,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/strong_id.h"
+#include "cairn/strong_id.h"
 #include "cairn/types.h"
 
 namespace cairn {

@@ -1,7 +1,7 @@
 // SeqId names a live sequence of a backend: 0 .. limits().live_sequences - 1. ParkId names a parked one.
 #pragma once
 
-#include "base/strong_id.h"
+#include "cairn/strong_id.h"
 
 namespace cairn {
 

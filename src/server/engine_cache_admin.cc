@@ -25,7 +25,7 @@ struct EngineCacheAdmin::Warming {
     }
 };
 
-EngineCacheAdmin::EngineCacheAdmin(Engine &engine, FileSystem &files)
+EngineCacheAdmin::EngineCacheAdmin(EngineThread &engine, FileSystem &files)
     : engine_(engine), files_(files), warming_(std::make_shared<Warming>()) {}
 EngineCacheAdmin::~EngineCacheAdmin() = default;
 

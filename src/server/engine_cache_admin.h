@@ -12,14 +12,14 @@
 #include <memory>
 #include <string>
 
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 #include "store/cache_admin.h"
 
 namespace cairn {
 
 class EngineCacheAdmin final : public CacheAdmin {
 public:
-    EngineCacheAdmin(Engine &engine, FileSystem &files);
+    EngineCacheAdmin(EngineThread &engine, FileSystem &files);
     ~EngineCacheAdmin() override;
 
     [[nodiscard]] Result<SnapshotListing> list() override;
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] Result<T> ask(Work work);
     [[nodiscard]] Result<WarmReport> compute(const Tokens &tokens);
 
-    Engine &engine_;
+    EngineThread &engine_;
     FileSystem &files_;
     std::shared_ptr<Warming> warming_;  // shared with the events of requests that may come after this is gone
 };

@@ -9,7 +9,7 @@ namespace cairn {
 
 class EngineService final : public GenerationService {
 public:
-    explicit EngineService(Engine &engine) : engine_(engine) {}
+    explicit EngineService(EngineThread &engine) : engine_(engine) {}
 
     [[nodiscard]] Result<RequestId> submit(Request request, RequestEvents events) override {
         return engine_.submit(std::move(request), std::move(events));
@@ -17,7 +17,7 @@ public:
     void cancel(RequestId id) override { engine_.cancel(id); }
 
 private:
-    Engine &engine_;
+    EngineThread &engine_;
 };
 
 }  // namespace cairn

@@ -5,7 +5,7 @@
 
 #include "cairn/error.h"
 #include "cairn/request.h"
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 
 namespace cairn {
 

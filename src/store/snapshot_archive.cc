@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "store/archive_header.h"
 #include "store/payload_file.h"
-#include "store/write_aside.h"
 
 namespace cairn {
 
@@ -100,13 +99,25 @@ std::uint64_t archive_bytes(const ArchiveHeader &header) noexcept {
 }
 
 Status write_archive(FileSystem &files, const std::string &path, const ArchiveHeader &header,
-                     std::span<const std::string> payload_paths) {
+                     std::span<const std::string> payload_paths, Existing existing) {
     CAIRN_CHECK(payload_paths.size() == header.payloads.size(), "{} paths for {} payloads", payload_paths.size(),
                 header.payloads.size());
     if (const std::string why = contradiction_in(header); !why.empty()) {
         return fail(ErrorCode::invalid_argument, "{} cannot be written as an archive: {}.", path, why);
     }
-    return write_aside(files, path, [&](File &file) { return fill_archive(files, file, header, payload_paths); });
+    return write_for_user(files, path, existing,
+                          [&](File &file) { return fill_archive(files, file, header, payload_paths); });
+}
+
+Status check_is_archive(FileSystem &files, const std::string &path) {
+    const auto file = files.open(path, OpenMode::read);
+    if (!file) return fail(file.error());
+    std::string magic(kArchiveFormat.magic.size(), '\0');
+    const auto read = read_exactly(**file, 0, std::as_writable_bytes(std::span(magic)));
+    if (!read && read.error().code != ErrorCode::corrupt) return read;
+    if (read && magic == kArchiveFormat.magic) return {};
+    return fail(ErrorCode::invalid_argument,
+                "{} is not a snapshot archive: name a file that `cairn cache export` wrote", path);
 }
 
 Result<ArchiveHeader> read_archive_header(FileSystem &files, const std::string &path) {

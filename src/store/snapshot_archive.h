@@ -40,6 +40,7 @@
 #include "state/namespace_key.h"
 #include "store/catalogue.h"
 #include "store/sealed_header.h"
+#include "store/write_aside.h"
 
 namespace cairn {
 
@@ -63,9 +64,14 @@ struct ArchiveHeader {
 [[nodiscard]] std::uint64_t archive_bytes(const ArchiveHeader &header) noexcept;
 
 /// Checks each payload on the way: a damaged one, or one that is not what the header says, ends it with corrupt.
-/// `payload_paths`: one for each of header.payloads. As write_aside: complete or not there.
+/// `payload_paths`: one for each of header.payloads. As write_for_user (store/write_aside.h): complete or not there,
+/// and nothing but a file is replaced.
 [[nodiscard]] Status write_archive(FileSystem &files, const std::string &path, const ArchiveHeader &header,
-                                   std::span<const std::string> payload_paths);
+                                   std::span<const std::string> payload_paths, Existing existing = Existing::refuse);
+
+/// invalid_argument where the file does not begin as an archive does: it was never one, or is damaged at its first
+/// bytes.
+[[nodiscard]] Status check_is_archive(FileSystem &files, const std::string &path);
 
 /// Everything but the payloads, checked, and that the file is exactly as long as it must be.
 [[nodiscard]] Result<ArchiveHeader> read_archive_header(FileSystem &files, const std::string &path);

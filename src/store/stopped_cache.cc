@@ -8,6 +8,21 @@
 #include "store/archive_import.h"
 
 namespace cairn {
+namespace {
+
+/// As texts that a model's vocabulary made: store/text_beginning.h.
+constexpr std::size_t kTextBytes = 160;
+
+std::string beginning_of(std::string text) {
+    if (text.size() <= kTextBytes) return text;
+    std::size_t end = kTextBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;
+    text.resize(end);
+    return text;
+}
+
+}  // namespace
 
 Result<Tokens> StoppedCache::tokens_of(std::uint64_t id) {
     for (const StoredNamespace &ns : directory_.content.namespaces) {
@@ -49,14 +64,16 @@ Result<ImportReport> StoppedCache::import_archive(const std::string &path, const
     if (!header) return fail(header.error());
     if (auto known = check_model(*header, options.any_model); !known) return fail(known.error());
     const StoredSnapshot *parent = deepest_of(header->ns, header->tokens);
-    if (parent != nullptr && parent->position == header->position()) return ImportReport{parent->id, true};
+    // Also where it is there already: who imports an archive wants to know that it is whole.
     if (auto whole = verify_archive(directory_.files(), path, *header); !whole) return fail(whole.error());
+    if (parent != nullptr && parent->position == header->position()) return ImportReport{parent->id, true};
 
     std::uint64_t last_id = directory_.content.last_id;
-    const CatalogueEntry entry = entry_for_import(*header, {.next_id = [&last_id] { return ++last_id; },
-                                                            .parent = parent == nullptr ? 0 : parent->id,
-                                                            .parent_position = parent == nullptr ? 0 : parent->position,
-                                                            .now_unix_s = env_.unix_time_s()});
+    CatalogueEntry entry = entry_for_import(*header, {.next_id = [&last_id] { return ++last_id; },
+                                                      .parent = parent == nullptr ? 0 : parent->id,
+                                                      .parent_position = parent == nullptr ? 0 : parent->position,
+                                                      .now_unix_s = env_.unix_time_s()});
+    entry.snapshot.text = text_behind(header->ns, parent, header->text);
     const std::uint64_t used = listing_of(directory_, 0).disk.used;
     const std::uint64_t wanted = footprint_of(entry);
     if (options.max_bytes > 0 && used + wanted > options.max_bytes) {
@@ -94,6 +111,21 @@ const StoredSnapshot *StoppedCache::deepest_of(const NamespaceKey &key, TokenVie
         }
     }
     return deepest;
+}
+
+std::string StoppedCache::text_behind(const NamespaceKey &key, const StoredSnapshot *parent,
+                                      const std::string &text) const {
+    std::string before;
+    for (const StoredNamespace &ns : directory_.content.namespaces) {
+        if (ns.key != key || parent == nullptr) continue;
+        std::unordered_map<std::uint64_t, const StoredSnapshot *> rows;
+        for (const StoredSnapshot &row : ns.snapshots)
+            rows.emplace(row.id, &row);
+        for (auto at = rows.find(parent->id); at != rows.end(); at = rows.find(at->second->parent))
+            before = at->second->text + before;
+    }
+    // Nobody here can tell the text of tokens. None is better than the parent's once more.
+    return text.starts_with(before) ? beginning_of(text.substr(before.size())) : "";
 }
 
 Status StoppedCache::check_model(const ArchiveHeader &header, bool any_model) const {

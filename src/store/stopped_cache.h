@@ -33,6 +33,9 @@ public:
 private:
     /// The deepest checkpoint whose whole path `tokens` begin with.
     [[nodiscard]] const StoredSnapshot *deepest_of(const NamespaceKey &ns, TokenView tokens) const;
+    /// The part of an archive's text that lies behind `parent` (null: all of it); empty where that is not known.
+    [[nodiscard]] std::string text_behind(const NamespaceKey &ns, const StoredSnapshot *parent,
+                                          const std::string &text) const;
     [[nodiscard]] Status check_model(const ArchiveHeader &header, bool any_model) const;
     [[nodiscard]] Status reload();
 

@@ -73,7 +73,8 @@ TEST_F(CacheFiles, ExportAndImportBringASnapshotToAnotherDirectory) {
     const auto bytes = export_snapshot(made.env.files(), cache, 30, "/thirty.cairn");
     ASSERT_TRUE(bytes.has_value()) << bytes.error().what;
     EXPECT_EQ(*bytes, made.env.files().info("/thirty.cairn")->size);
-    EXPECT_EQ(read_archive_header(made.env.files(), "/thirty.cairn")->text, "what snapshot 10 says");
+    EXPECT_EQ(read_archive_header(made.env.files(), "/thirty.cairn")->text,
+              "what snapshot 10 sayswhat snapshot 20 sayswhat snapshot 30 says");
     StoppedCache other = made.open("/other");
     const auto imported = other.import_archive("/thirty.cairn", {.any_model = true});
     ASSERT_TRUE(imported.has_value()) << imported.error().what;
@@ -90,6 +91,33 @@ TEST_F(CacheFiles, ExportOfAnUnknownOneOrToNowhereSaysSo) {
     const auto nowhere = export_snapshot(made.env.files(), cache, 30, "/nowhere/x.cairn");
     ASSERT_FALSE(nowhere.has_value());
     EXPECT_THAT(nowhere.error().what, HasSubstr("/nowhere/x.cairn"));
+}
+
+TEST_F(CacheFiles, AnExportReplacesAFileOnlyWhereThatIsAskedFor) {
+    StoppedCache cache = made.open();
+    ASSERT_TRUE(made.env.files().open("/mine", OpenMode::create).has_value());
+    const auto refused = export_snapshot(made.env.files(), cache, 30, "/mine");
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+    EXPECT_THAT(refused.error().what, HasSubstr("--force"));
+    EXPECT_EQ(made.env.files().info("/mine")->size, 0u);
+    EXPECT_TRUE(export_snapshot(made.env.files(), cache, 30, "/mine", Existing::replace).has_value());
+    EXPECT_TRUE(check_is_archive(made.env.files(), "/mine").has_value());
+}
+
+TEST_F(CacheFiles, WhatAnOpeningFoundLostIsSaidAndIsNotAllWhole) {
+    ASSERT_TRUE(made.env.files().remove(payload_path_of(StoppedDirectory::kPath, 31)).has_value());
+    const auto cache = open_cache(made.env, StoppedDirectory::kPath, WhereMissing::fail);
+    ASSERT_TRUE(cache.has_value()) << cache.error().what;
+    EXPECT_TRUE(cache->lost_something);
+    const SnapshotListing listing = cache->admin->list().value();
+    const VerifyReport report = verify_payloads(made.env.files(), listing, {});
+    const std::string said = verify_text(report, listing.notes, cache->lost_something);
+    EXPECT_THAT(said, HasSubstr("1 snapshot in /cache had lost its files"));
+    EXPECT_THAT(said, HasSubstr("what is left is whole"));
+    const auto json = nlohmann::json::parse(verify_json(report, {}, listing.notes, true));
+    EXPECT_EQ(json["notes"].size(), 1u);
+    EXPECT_EQ(json["lost"], true);
 }
 
 TEST_F(CacheFiles, ADamagedSnapshotIsNotExported) {
@@ -114,7 +142,7 @@ TEST_F(CacheFiles, AFolderThatIsNoCacheIsLeftAlone) {
 TEST_F(CacheFiles, ADirectoryThatSomebodyHoldsIsAskedForOrNamesHim) {
     auto held = CacheDirectory::open(made.env.files(), StoppedDirectory::kPath, "pid 71, something\n");
     ASSERT_TRUE(held.has_value());
-    const auto refused = open_cache(made.env, StoppedDirectory::kPath, WhereMissing::fail);
+    const auto refused = open_cache(made.env, StoppedDirectory::kPath, WhereMissing::fail, 0);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, ErrorCode::capacity);
     EXPECT_THAT(refused.error().what, HasSubstr("pid 71, something"));
@@ -128,6 +156,8 @@ TEST_F(CacheFiles, ADirectoryThatSomebodyHoldsIsAskedForOrNamesHim) {
     ASSERT_FALSE(listing.has_value());
     EXPECT_EQ(listing.error().code, ErrorCode::io);
     EXPECT_THAT(listing.error().what, HasSubstr("127.0.0.1:1 does not answer"));
+    EXPECT_THAT(listing.error().what, HasSubstr("It is pid 71, cairn serve"));
+    EXPECT_THAT(listing.error().what, HasSubstr("kill -CONT 71"));
 }
 
 TEST_F(CacheFiles, OpeningRemovesWhatNothingNames) {

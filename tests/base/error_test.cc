@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/error_table.h"
-#include "base/strong_id.h"
+#include "cairn/strong_id.h"
 
 namespace cairn {
 namespace {

@@ -41,7 +41,13 @@ test('a running server is warmed, listed, verified, exported and collected; the 
   const exported = run('export', ...here, String(id), join(folder, 'handbook.cairn'));
   assert.equal(exported.status, 0, exported.said);
   assert.ok(statSync(join(folder, 'handbook.cairn')).size > 1000);
+  const again = run('export', ...here, String(id), join(folder, 'handbook.cairn'));
+  assert.equal(again.status, 2, again.said);
+  assert.match(again.said, /--force/);
+  assert.equal(run('export', '--force', ...here, String(id), join(folder, 'handbook.cairn')).status, 0);
   assert.equal(run('rm', ...here, '999999').status, 2);
+  assert.match(run('rm', ...here, '-1').said, /not a snapshot id/);
+  assert.equal(run('import', ...here, handbook).status, 2, 'a text is no archive');
   const removed = run('rm', ...here, String(id));
   assert.equal(removed.status, 0, removed.said);
   assert.ok(!snapshots().some((snapshot) => snapshot.id === id));
@@ -54,6 +60,15 @@ test('a running server is warmed, listed, verified, exported and collected; the 
   const left = snapshots();
   assert.ok(left.some((snapshot) => snapshot.id === imported.json().id));
   assert.equal(run('verify', ...here).status, 0);
+});
+
+test('a text that is missing is noticed before the model is loaded, and gc wants a limit', () => {
+  const { status, said } = run('warm', ...here, '-m', process.env.CAIRN_MODEL, handbook, join(folder, 'missing.txt'));
+  assert.equal(status, 2, said);
+  assert.match(said, /missing\.txt/);
+  const limitless = run('gc', ...here);
+  assert.equal(limitless.status, 2, limitless.said);
+  assert.match(limitless.said, /needs a limit/);
 });
 
 test('a directory that nobody uses is warmed with a model of its own, and emptied', () => {

@@ -40,6 +40,7 @@ export function startServer(...flags) {
       clearTimeout(timer);
       resolve({
         url: url[1],
+        pid: child.pid,
         client: new OpenAI({ baseURL: `${url[1]}/v1`, apiKey: 'none', maxRetries: 0 }),
         output: () => output,
         stop: (signal = 'SIGTERM') =>

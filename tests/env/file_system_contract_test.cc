@@ -349,6 +349,33 @@ TEST_P(FileSystemContract, ReadTextTakesUpToItsLimit) {
     EXPECT_EQ(read_text(files_, at("empty"), 0).value(), "");
 }
 
+TEST_P(FileSystemContract, TheKindOfANameIsSaid) {
+    put("file", "text");
+    ASSERT_TRUE(files_.make_directories(at("folder")));
+    EXPECT_EQ(files_.kind_of_name(at("file")).value(), FileKind::file);
+    EXPECT_EQ(files_.kind_of_name(at("folder")).value(), FileKind::directory);
+    EXPECT_EQ(code_of(files_.kind_of_name(at("nothing"))), ErrorCode::not_found);
+    EXPECT_EQ(code_of(files_.kind_of_name(at("file/below"))), ErrorCode::not_found);
+}
+
+TEST_P(FileSystemContract, AFolderIsLockedOnceWhateverIsInIt) {
+    put("file", "text");
+    auto lock = files_.lock_directory(root_);
+    ASSERT_TRUE(lock);
+    EXPECT_EQ(code_of(files_.lock_directory(root_)), ErrorCode::capacity);
+    EXPECT_TRUE(files_.lock(at("file"))) << "the files in it have locks of their own";
+    ASSERT_TRUE(files_.remove(at("file")));
+    EXPECT_EQ(code_of(files_.lock_directory(root_)), ErrorCode::capacity);
+    lock->reset();
+    EXPECT_TRUE(files_.lock_directory(root_));
+}
+
+TEST_P(FileSystemContract, OnlyAFolderCanBeLockedAsOne) {
+    put("file", "text");
+    EXPECT_EQ(code_of(files_.lock_directory(at("file"))), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of(files_.lock_directory(at("nothing"))), ErrorCode::not_found);
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, FileSystemContract, testing::Values(World::posix, World::sim),
                          [](const auto &world) { return world.param == World::posix ? "posix" : "sim"; });
 

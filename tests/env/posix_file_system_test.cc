@@ -91,6 +91,21 @@ TEST_F(PosixFiles, PipesSocketsAndDevicesAreRefusedWithoutWaiting) {
         EXPECT_EQ(entry.kind, FileKind::other) << entry.name;
 }
 
+TEST_F(PosixFiles, ALinkIsNeitherLockedThroughNorTakenForWhatItLeadsTo) {
+    put("target", "hello");
+    ASSERT_EQ(::symlink(at("target").c_str(), at("link").c_str()), 0);
+    ASSERT_EQ(::symlink(at("nothing").c_str(), at("dangling").c_str()), 0);
+    ASSERT_EQ(::symlink(at("circle").c_str(), at("circle").c_str()), 0);
+    for (const char *name : {"link", "dangling", "circle"}) {
+        const auto lock = files_.lock(at(name));
+        ASSERT_FALSE(lock) << name;
+        EXPECT_EQ(lock.error().code, ErrorCode::invalid_argument);
+        EXPECT_NE(lock.error().what.find("symbolic link"), std::string::npos) << lock.error().what;
+        EXPECT_EQ(files_.kind_of_name(at(name)).value(), FileKind::other) << name;
+    }
+    EXPECT_EQ(code_of(files_.info(at("nothing"))), ErrorCode::not_found) << "nothing was made behind the link";
+}
+
 TEST_F(PosixFiles, SymbolicLinksAreFollowedButNotRemovedThrough) {
     put("target", "hello");
     ASSERT_EQ(::symlink(at("target").c_str(), at("link").c_str()), 0);

@@ -41,7 +41,9 @@ TEST_F(LyingDisk, EveryOperationCountsAndEveryOperationCanFail) {
     const std::vector<std::function<Status()>> operations{
         [&] { return disk_.open("a", OpenMode::read).map([](const auto &) {}); },
         [&] { return disk_.info("a").map([](const auto &) {}); },
+        [&] { return disk_.kind_of_name("a").map([](const auto &) {}); },
         [&] { return disk_.list("d").map([](const auto &) {}); },
+        [&] { return disk_.lock_directory("d").map([](const auto &) {}); },
         [&] { return disk_.make_directories("d/e"); },
         [&] { return disk_.rename("d/e", "d/f"); },
         [&] { return disk_.remove("d/f"); },

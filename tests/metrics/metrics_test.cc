@@ -124,7 +124,7 @@ TEST(MetricsTable, NamesFollowPrometheusConventions) {
             EXPECT_STREQ(row.unit, "bytes");
         }
     }
-    EXPECT_EQ(names.size(), 45u);
+    EXPECT_EQ(names.size(), 47u);
 }
 
 TEST(MetricsTable, PageIsUpToDate) {

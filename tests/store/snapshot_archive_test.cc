@@ -33,7 +33,7 @@ protected:
     }
 
     void write() {
-        const auto done = write_archive(disk, kPath, header, paths);
+        const auto done = write_archive(disk, kPath, header, paths, Existing::replace);
         ASSERT_TRUE(done.has_value()) << done.error().what;
     }
     /// What reading all of it says.
@@ -84,14 +84,14 @@ TEST_F(SnapshotArchive, OfAModelWithRowsOnlyOrABoundaryOnlyIsWhole) {
     rows.payloads.pop_back();
     rows.boundary = 0;
     rows.tokens.pop_back();  // ends inside the last rows
-    ASSERT_TRUE(write_archive(disk, kPath, rows, std::span(paths).first(2)).has_value());
+    ASSERT_TRUE(write_archive(disk, kPath, rows, std::span(paths).first(2), Existing::replace).has_value());
     EXPECT_EQ(read_archive_header(disk, kPath), rows);
     EXPECT_TRUE(check().has_value());
 
     ArchiveHeader boundary = header;
     boundary.payloads.erase(boundary.payloads.begin(), boundary.payloads.begin() + 2);
     boundary.rows = 0;
-    ASSERT_TRUE(write_archive(disk, kPath, boundary, std::span(paths).last(1)).has_value());
+    ASSERT_TRUE(write_archive(disk, kPath, boundary, std::span(paths).last(1), Existing::replace).has_value());
     EXPECT_EQ(read_archive_header(disk, kPath), boundary);
     EXPECT_TRUE(check().has_value());
 }

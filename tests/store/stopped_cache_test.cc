@@ -33,14 +33,14 @@ protected:
     }
 
     /// Writes what is listed as `id` to `path`.
-    void export_to(StoppedCache &cache, std::uint64_t id, const std::string &path) {
+    void export_to(StoppedCache &cache, std::uint64_t id, const std::string &path, const std::string &text = "") {
         const SnapshotListing listing = cache.list().value();
         const ListedPlace place = find_listed(listing, id);
         ArchiveHeader header{.ns = place.ns->key,
                              .model = place.ns->model,
                              .tokens = cache.tokens_of(id).value(),
                              .kind = place.snapshot->kind,
-                             .text = place.snapshot->text,
+                             .text = text.empty() ? place.snapshot->text : text,
                              .payloads = {},
                              .rows = place.snapshot->rows,
                              .boundary = place.snapshot->boundary};
@@ -148,6 +148,44 @@ TEST_F(StoppedCacheTest, APrefixThatIsThereIsNotTakenInAgain) {
     EXPECT_TRUE(imported->was_there);
     EXPECT_EQ(imported->id, 40u);
     EXPECT_EQ(ids_in(cache.list().value()).size(), 5u);
+}
+
+TEST_F(StoppedCacheTest, ATextThatIsTakenInBeginsBehindTheParents) {
+    const std::string long_text(500, 'x');
+    const std::string before = "what snapshot 10 sayswhat snapshot 20 says";
+    StoppedCache cache = made.open();
+    export_to(cache, 30, "/own", before + "its own");
+    export_to(cache, 30, "/long", before + long_text);
+    export_to(cache, 30, "/first", "what snapshot 10 says");
+    ASSERT_TRUE(cache.remove(Ids{30}).has_value());
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"/own", "its own"},
+        {"/long", long_text.substr(0, 160)},
+        {"/first", ""},  // nobody here can tell what the tokens behind it say
+    };
+    for (const auto &[path, text] : cases) {
+        SCOPED_TRACE(path);
+        const auto imported = cache.import_archive(path, {});
+        ASSERT_TRUE(imported.has_value()) << imported.error().what;
+        const SnapshotListing listing = cache.list().value();
+        EXPECT_EQ(find_listed(listing, imported->id).snapshot->parent, 20u);
+        EXPECT_EQ(find_listed(listing, imported->id).snapshot->text, text);
+        ASSERT_TRUE(cache.remove(Ids{imported->id}).has_value());
+    }
+}
+
+TEST_F(StoppedCacheTest, ADamagedArchiveIsRefusedThoughItsPrefixIsThere) {
+    StoppedCache cache = made.open();
+    export_to(cache, 40, "/forty.cairn");
+    const auto file = made.env.files().open("/forty.cairn", OpenMode::read_write).value();
+    const auto last = file->size().value() - 1;
+    std::byte byte{};
+    ASSERT_TRUE(read_exactly(*file, last, MutableBytes(&byte, 1)).has_value());
+    byte ^= std::byte{1};
+    ASSERT_TRUE(write_all(*file, last, Bytes(&byte, 1)).has_value());
+    const auto imported = cache.import_archive("/forty.cairn", {});
+    ASSERT_FALSE(imported.has_value());
+    EXPECT_EQ(imported.error().code, ErrorCode::corrupt);
 }
 
 TEST_F(StoppedCacheTest, AnUnknownModelIsTakenInOnlyWhereThatIsAskedFor) {

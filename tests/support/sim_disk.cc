@@ -304,6 +304,7 @@ SimDisk SimDisk::clone() const {
         const SimNodePtr clone = folder ? result.make_folder() : std::make_shared<SimNode>();
         clones.emplace(node.get(), clone);
         clone->read_only = node->read_only;
+        clone->unreadable = node->unreadable;
         clone->modified_unix_s = node->modified_unix_s;
         clone->content = node->content.clone();
         clone->names = node->names.clone(clone_node);

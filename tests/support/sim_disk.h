@@ -145,6 +145,7 @@ private:
 struct SimNode {
     FileKind kind = FileKind::file;
     bool read_only = false;
+    bool unreadable = false;
     std::int64_t modified_unix_s = 0;
     std::uint64_t locked_in = 0;  ///< the life of the process in which it was locked; 0: never
     SimContent content;           ///< of a file

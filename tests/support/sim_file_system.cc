@@ -127,6 +127,23 @@ private:
     std::uint64_t life_;
 };
 
+class SimDirectoryLock final : public DirectoryLock {
+public:
+    SimDirectoryLock(SimFileSystem &files, SimNodePtr node)
+        : files_(files), node_(std::move(node)), life_(files.life_) {
+        node_->locked_in = life_;
+    }
+    ~SimDirectoryLock() override {
+        const std::lock_guard lock(files_.mutex_);
+        if (node_->locked_in == life_) node_->locked_in = 0;
+    }
+
+private:
+    SimFileSystem &files_;
+    SimNodePtr node_;
+    std::uint64_t life_;
+};
+
 Status SimFileSystem::begin(const char *operation, const std::string &path, Interruptible interruptible) {
     ++operations_;
     for (const Fault &fault : faults_) {
@@ -233,11 +250,22 @@ Result<FileInfo> SimFileSystem::info(const std::string &path) {
     return FileInfo{node->kind, node->content.bytes().size(), node->modified_unix_s};
 }
 
+Result<FileKind> SimFileSystem::kind_of_name(const std::string &path) {
+    const std::lock_guard lock(mutex_);
+    if (auto ok = begin("kind_of_name", path, Interruptible::no); !ok) return fail(ok.error());
+    const auto place = disk_.resolve(path);
+    if (!place) return fail(place.error());
+    if (!place->node || (place->must_be_folder && !is_folder(place->node))) return no_such(path);
+    return place->node->kind;
+}
+
 Result<std::vector<DirectoryEntry>> SimFileSystem::list(const std::string &path) {
     const std::lock_guard lock(mutex_);
     if (auto ok = begin("list", path, Interruptible::no); !ok) return fail(ok.error());
     const auto folder = folder_at(path);
     if (!folder) return fail(folder.error());
+    if ((*folder)->unreadable)
+        return fail(ErrorCode::io, "{}: cannot be listed. Check its owner and permissions", path);
     std::vector<DirectoryEntry> entries;
     for (const auto &[name, node] : (*folder)->names.all())
         entries.push_back({name, node->kind});
@@ -338,6 +366,16 @@ Result<std::unique_ptr<FileLock>> SimFileSystem::lock(const std::string &path) {
     if ((*node)->locked_in == life_)
         return fail(ErrorCode::capacity, "{}: is locked by another process, or a second time by this one", path);
     return std::make_unique<SimFileLock>(*this, *node, path);
+}
+
+Result<std::unique_ptr<DirectoryLock>> SimFileSystem::lock_directory(const std::string &path) {
+    const std::lock_guard guard(mutex_);
+    if (auto ok = begin("lock_directory", path, Interruptible::no); !ok) return fail(ok.error());
+    const auto folder = folder_at(path);
+    if (!folder) return fail(folder.error());
+    if ((*folder)->locked_in == life_)
+        return fail(ErrorCode::capacity, "{}: is locked by another process, or a second time by this one", path);
+    return std::make_unique<SimDirectoryLock>(*this, *folder);
 }
 
 }  // namespace cairn

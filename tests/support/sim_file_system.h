@@ -47,6 +47,7 @@ public:
 
     [[nodiscard]] Result<std::unique_ptr<File>> open(const std::string &path, OpenMode mode) override;
     [[nodiscard]] Result<FileInfo> info(const std::string &path) override;
+    [[nodiscard]] Result<FileKind> kind_of_name(const std::string &path) override;
     /// In an order that changes from call to call.
     [[nodiscard]] Result<std::vector<DirectoryEntry>> list(const std::string &path) override;
     [[nodiscard]] Status make_directories(const std::string &path) override;
@@ -55,6 +56,7 @@ public:
     [[nodiscard]] Status sync_directory(const std::string &path) override;
     [[nodiscard]] Result<SpaceInfo> space(const std::string &path) override;
     [[nodiscard]] Result<std::unique_ptr<FileLock>> lock(const std::string &path) override;
+    [[nodiscard]] Result<std::unique_ptr<DirectoryLock>> lock_directory(const std::string &path) override;
 
     // The end. Open files fail with io from then on, locks are free, faults and short I/O are off.
 
@@ -83,6 +85,8 @@ public:
     void set_short_io(std::uint64_t seed);
     /// Opening it for writing fails with io; of a folder, making, renaming and removing in it.
     void set_read_only(const std::string &path, bool read_only);
+    /// Listing it fails with io; what is in it stays as it is.
+    void set_unreadable(const std::string &path, bool unreadable);
     /// What modified_unix_s of changed files and folders says.
     void set_unix_time(std::int64_t unix_s);
 
@@ -101,6 +105,7 @@ public:
 private:
     friend class SimFile;
     friend class SimFileLock;
+    friend class SimDirectoryLock;
     struct Fault {
         std::uint64_t operation;  // counted as operations()
         ErrorCode code;

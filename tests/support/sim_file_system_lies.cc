@@ -80,6 +80,11 @@ void SimFileSystem::set_read_only(const std::string &path, bool read_only) {
     existing(path)->read_only = read_only;
 }
 
+void SimFileSystem::set_unreadable(const std::string &path, bool unreadable) {
+    const std::lock_guard lock(mutex_);
+    existing(path)->unreadable = unreadable;
+}
+
 std::string SimFileSystem::content(const std::string &path) const {
     const std::lock_guard lock(mutex_);
     return existing(path)->content.bytes();

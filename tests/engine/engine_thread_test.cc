@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ protected:
         auto cache = std::make_unique<PrefixCache>(**backend, policy, system_env(), metrics_);
         EngineConfig engine_config;
         engine_config.dynamic_batching.emplace();
-        engine_ = std::make_unique<Engine>(
+        engine_ = std::make_unique<EngineThread>(
             EngineDependencies{std::move(*backend), std::move(cache), engine_config, system_env(), metrics_});
     }
 
@@ -65,7 +65,7 @@ protected:
 
     SimConfig sim_;
     Metrics metrics_;
-    std::unique_ptr<Engine> engine_;
+    std::unique_ptr<EngineThread> engine_;
 };
 
 TEST_F(EngineOnThreads, AnswersManyThreadsAtOnce) {

@@ -1,4 +1,4 @@
-// The object graph of a program, made once: model -> backend -> cache -> engine, and what the wire formats need.
+// The object graph of a program, made once: model -> backend -> cache -> engine thread, and what the wire formats need.
 //
 //     auto made = compose(config, progress);
 //     if (!made) return report(made.error());
@@ -14,7 +14,7 @@
 
 #include "api/api.h"
 #include "config/config.h"
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 #include "env/env.h"
 #include "llama/llama_backend.h"
 #include "metrics/metrics.h"
@@ -30,7 +30,7 @@ struct Composition {
     SnapshotPolicy policy;
     double parked_cell_tax = 0;
     std::vector<std::string> notes;  ///< what was found at start and is worth a line in the log
-    std::unique_ptr<Engine> engine;
+    std::unique_ptr<EngineThread> engine;
     std::unique_ptr<ChatTemplate> chat_template;
 
     [[nodiscard]] ApiContext api_context() const;

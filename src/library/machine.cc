@@ -1,4 +1,4 @@
-#include "app/machine.h"
+#include "library/machine.h"
 
 #include <unistd.h>
 
@@ -7,9 +7,14 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/bytes.h"
+
 namespace cairn {
 
 namespace {
+
+/// Of which a small part becomes the budget.
+constexpr std::size_t kUnknownDiskBytes = 10_GiB;
 
 /// The memory limit of the control group this process runs in (a container's), or `otherwise` where there is none.
 std::size_t control_group_limit(std::size_t otherwise) {
@@ -52,7 +57,9 @@ MachineFacts machine_facts(const std::string &cache_directory) {
     facts.cache_directory = cache_directory.empty() ? default_cache_directory() : cache_directory;
     if (!facts.cache_directory.empty()) {
         const auto space = space_around(posix_file_system(), facts.cache_directory);
-        if (space) facts.disk_bytes = static_cast<std::size_t>(space->total);
+        // Some file systems have no size (/proc, some network ones). That must not turn the disk tier off without a
+        // word: whether the directory can be used shows when it is opened.
+        facts.disk_bytes = space && space->total > 0 ? static_cast<std::size_t>(space->total) : kUnknownDiskBytes;
     }
     return facts;
 }

@@ -1,4 +1,4 @@
-#include "app/composition.h"
+#include "library/composition.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,12 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <utility>
 
-#include "app/machine.h"
 #include "cache/prefix_cache.h"
+#include "library/machine.h"
+#include "library/open_patiently.h"
 
 namespace cairn {
 
@@ -35,27 +38,38 @@ std::uint64_t free_space_to_leave(const SpaceInfo &space) {
     return std::clamp<std::uint64_t>(space.total / 20, 1_GiB, 16_GiB);
 }
 
-/// Null where the policy wants no disk tier, or where it is not required and cannot be had.
-Result<std::unique_ptr<DiskTier>> open_disk(Composition &graph, const DiskOpening &opening) {
-    const SnapshotPolicy &policy = graph.policy;
-    if (!policy.enabled || policy.disk_bytes == 0) return nullptr;
+/// The cache directory with the limits of the tier that is to use it.
+struct OpenDisk {
+    CacheDirectory directory;
+    DiskLimits limits;
+};
+
+Result<OpenDisk> open_required(Env &env, const SnapshotPolicy &policy, const DiskOpening &opening) {
+    auto directory = open_patiently(env, policy.disk_path, opening.holder);
+    if (!directory) return fail(directory.error());
+    const auto space = env.files().space(policy.disk_path);
+    if (!space) return fail(space.error());
+    return OpenDisk{std::move(*directory), {policy.disk_bytes, free_space_to_leave(*space)}};
+}
+
+/// Nothing where `policy` wants no disk tier, or where it is not required and cannot be had.
+Result<std::optional<OpenDisk>> open_disk(Composition &graph, const SnapshotPolicy &policy,
+                                          const DiskOpening &opening) {
+    if (!policy.enabled || policy.disk_bytes == 0) return std::nullopt;
     if (policy.disk_path.empty()) {
         return fail(ErrorCode::invalid_argument,
                     "state is to be kept on disk (--cache-disk), and nothing says where: "
                     "name a directory with --cache-dir");
     }
-    FileSystem &files = graph.env.files();
-    auto directory = CacheDirectory::open(files, policy.disk_path, opening.holder);
-    if (!directory) {
-        if (opening.required) return fail(directory.error());
-        graph.notes.push_back("no state is kept on disk: " + directory.error().what);
-        return nullptr;
+    auto disk = open_required(graph.env, policy, opening);
+    if (!disk && opening.required) return fail(disk.error());
+    if (!disk) {
+        graph.notes.push_back("no state is kept on disk: " + disk.error().what);
+        return std::nullopt;
     }
-    const auto space = files.space(policy.disk_path);
-    if (!space) return fail(space.error());
-    graph.notes.insert(graph.notes.end(), directory->notes.begin(), directory->notes.end());
-    return std::make_unique<DiskTier>(std::move(*directory), DiskLimits{policy.disk_bytes, free_space_to_leave(*space)},
-                                      graph.env, graph.metrics);
+    const auto &notes = disk->directory.notes;
+    graph.notes.insert(graph.notes.end(), notes.begin(), notes.end());
+    return std::optional(std::move(*disk));
 }
 
 MemoryLimits memory_limits(const std::optional<BatchingConfig> &batching) {
@@ -126,6 +140,10 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
                                              const DiskOpening &disk) {
     // What the model is like is known only after it is open, and that decides but whether the cache is on.
     const SnapshotPolicy wanted = SnapshotPolicy::resolve(config.engine.dynamic_batching, {});
+    auto graph = std::make_unique<Composition>(system_env());
+    // Before the model, which takes long to load: that another server has the directory is said at once.
+    auto opened = open_disk(*graph, wanted, disk);
+    if (!opened) return fail(opened.error());
     auto backend = open_llama_backend(config.model,
                                       {.device_bytes = wanted.device_bytes,
                                        .parked_sequences = std::min(wanted.max_device_snapshots, kMostParked),
@@ -134,7 +152,6 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
     if (!backend) return fail(backend.error());
     const StateLayout &layout = (*backend)->layout();
 
-    auto graph = std::make_unique<Composition>(system_env());
     graph->policy =
         SnapshotPolicy::resolve(config.engine.dynamic_batching, {.has_sliding_window = layout.has_sliding_window});
     if (layout.mode == CaptureMode::none) {
@@ -152,16 +169,19 @@ Result<std::unique_ptr<Composition>> compose(const Config &config, const LoadPro
 
     std::unique_ptr<PrefixCache> cache;
     if (graph->policy.enabled) {
-        auto tier = open_disk(*graph, disk);
-        if (!tier) return fail(tier.error());
-        if (*tier == nullptr) graph->policy.disk_bytes = 0;
-        cache = std::make_unique<PrefixCache>(**backend, graph->policy, graph->env, graph->metrics, std::move(*tier));
+        std::unique_ptr<DiskTier> tier;
+        if (*opened) {
+            tier = std::make_unique<DiskTier>(std::move((*opened)->directory), (*opened)->limits, graph->env,
+                                              graph->metrics);
+        }
+        if (tier == nullptr) graph->policy.disk_bytes = 0;
+        cache = std::make_unique<PrefixCache>(**backend, graph->policy, graph->env, graph->metrics, std::move(tier));
     }
-    graph->engine = std::make_unique<Engine>(EngineDependencies{.backend = std::move(*backend),
-                                                                .cache = std::move(cache),
-                                                                .config = config.engine,
-                                                                .env = graph->env,
-                                                                .metrics = graph->metrics});
+    graph->engine = std::make_unique<EngineThread>(EngineDependencies{.backend = std::move(*backend),
+                                                                      .cache = std::move(cache),
+                                                                      .config = config.engine,
+                                                                      .env = graph->env,
+                                                                      .metrics = graph->metrics});
     return graph;
 }
 

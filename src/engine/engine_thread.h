@@ -1,6 +1,7 @@
-// Engine: takes requests from any thread, computes them on one thread of its own, never computes a cached prefix twice.
+// EngineThread: takes requests from any thread, computes them on one thread of its own, never computes a cached prefix
+// twice. Engines and generators (cairn/engine.h) and the server stand on it.
 //
-//     Engine engine({std::move(backend), std::move(cache), config, env});
+//     EngineThread engine({std::move(backend), std::move(cache), config, env});
 //     auto id = engine.submit(std::move(request), {.started = ..., .delta = ..., .finished = ..., .failed = ...});
 //     engine.cancel(*id);
 //
@@ -18,8 +19,8 @@
 #include <functional>
 #include <memory>
 
-#include "base/strong_id.h"
 #include "cairn/config.h"
+#include "cairn/engine_stats.h"
 #include "cairn/error.h"
 #include "cairn/request.h"
 #include "model/backend.h"
@@ -30,8 +31,6 @@ class Env;
 class Metrics;
 class PrefixCache;
 
-using RequestId = StrongId<struct RequestTag>;
-
 struct EngineDependencies {
     std::unique_ptr<Backend> backend;
     std::unique_ptr<PrefixCache> cache;  ///< null: no caching
@@ -40,28 +39,12 @@ struct EngineDependencies {
     Metrics &metrics;
 };
 
-/// What goes on in an engine right now.
-struct EngineStats {
-    std::int32_t waiting = 0;
-    std::int32_t running = 0;
-    std::int32_t live_sequences = 0;  ///< effective number of slots
-    TokenPos context = 0;
-    TokenPos pool_cells = 0;
-    TokenPos cells_used = 0;
-    TokenPos scheduled_tokens = 0;   ///< most of one step
-    std::int32_t waiting_limit = 0;  ///< further requests are refused
-    std::size_t device_bytes = 0;    ///< of parked snapshots
-    std::size_t ram_bytes = 0;       ///< of snapshots in RAM
-    std::size_t disk_bytes = 0;      ///< of files of the disk tier
-    std::size_t snapshots = 0;       ///< that a lookup may find
-};
-
-class Engine {
+class EngineThread {
 public:
-    explicit Engine(EngineDependencies dependencies);
-    ~Engine();
-    Engine(const Engine &) = delete;
-    Engine &operator=(const Engine &) = delete;
+    explicit EngineThread(EngineDependencies dependencies);
+    ~EngineThread();
+    EngineThread(const EngineThread &) = delete;
+    EngineThread &operator=(const EngineThread &) = delete;
 
     [[nodiscard]] Result<RequestId> submit(Request request, RequestEvents events);
     /// The request ends with FinishReason::cancelled soon; nothing happens if it has ended or is unknown.

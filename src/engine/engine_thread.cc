@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "engine/engine_thread.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -36,7 +36,7 @@ EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &li
 
 }  // namespace
 
-class Engine::Impl {
+class EngineThread::Impl {
 public:
     explicit Impl(EngineDependencies dependencies)
         : deps_(std::move(dependencies)),
@@ -205,12 +205,34 @@ private:
 
     void work() {
         bool may_wait = true;
-        while (take_orders(may_wait))
-            may_wait = !loop_.step() && !loop_.idle_work();
+        while (take_orders(may_wait)) {
+            const bool stepped = loop_.step();
+            validate(stepped);
+            may_wait = !stepped && !loop_.idle_work();
+        }
+    }
+
+    /// Every step in a debug build. Else once when it falls idle, and so seldom that it takes a hundredth of the time.
+    void validate(bool stepped) {
+#ifdef NDEBUG
+        const bool fell_idle = !stepped && std::exchange(stepped_, false);
+        stepped_ = stepped_ || stepped;
+        const double start = deps_.env.now_s();
+        if (!fell_idle || start < validate_again_s_) return;
+        loop_.check_invariants();
+        const double end = deps_.env.now_s();
+        validate_again_s_ = end + 100 * (end - start);
+#else
+        (void)stepped;
+        loop_.check_invariants();
+#endif
     }
 
     EngineDependencies deps_;
     EngineLoop loop_;  // used on thread_ only
+
+    bool stepped_ = false;         // since it was idle; on thread_ only
+    double validate_again_s_ = 0;  // on thread_ only
 
     mutable std::mutex mutex_;  // guards everything below but thread_
     std::condition_variable wake_;
@@ -229,37 +251,37 @@ private:
     std::thread thread_;  // last: everything it uses is there before it starts
 };
 
-Engine::Engine(EngineDependencies dependencies) : impl_(std::make_unique<Impl>(std::move(dependencies))) {}
-Engine::~Engine() = default;
+EngineThread::EngineThread(EngineDependencies dependencies) : impl_(std::make_unique<Impl>(std::move(dependencies))) {}
+EngineThread::~EngineThread() = default;
 
-Result<RequestId> Engine::submit(Request request, RequestEvents events) {
+Result<RequestId> EngineThread::submit(Request request, RequestEvents events) {
     return impl_->submit(std::move(request), std::move(events));
 }
-void Engine::cancel(RequestId id) {
+void EngineThread::cancel(RequestId id) {
     impl_->cancel(id);
 }
-Status Engine::with_cache(std::function<void(PrefixCache &)> work) {
+Status EngineThread::with_cache(std::function<void(PrefixCache &)> work) {
     return impl_->with_cache(std::move(work));
 }
-void Engine::drain(double deadline_s) {
+void EngineThread::drain(double deadline_s) {
     impl_->drain(deadline_s);
 }
-const ModelInfo &Engine::model() const {
+const ModelInfo &EngineThread::model() const {
     return impl_->backend().info();
 }
-const BackendLimits &Engine::limits() const {
+const BackendLimits &EngineThread::limits() const {
     return impl_->backend().limits();
 }
-const StateLayout &Engine::layout() const {
+const StateLayout &EngineThread::layout() const {
     return impl_->backend().layout();
 }
-const Vocabulary &Engine::vocabulary() const {
+const Vocabulary &EngineThread::vocabulary() const {
     return impl_->backend().vocabulary();
 }
-void Engine::save(double seconds) {
+void EngineThread::save(double seconds) {
     impl_->save(seconds);
 }
-EngineStats Engine::stats() const {
+EngineStats EngineThread::stats() const {
     return impl_->stats();
 }
 
