@@ -25,6 +25,8 @@ namespace {
 /// Unit: seconds.
 constexpr double kDrainSeconds = 10;
 constexpr double kSaveSeconds = 10;
+/// The model, the cache's files, pipes and libraries.
+constexpr std::size_t kFilesBesideConnections = 128;
 
 /// The key itself is not shown: screens and logs are read by others.
 void print_welcome(const Config &config, std::uint16_t port, const std::string &model) {
@@ -70,6 +72,13 @@ int serve(Config config) {
     if ((*graph)->policy.enabled && machine.cache_directory.empty() && !has_disk_limit) {
         (*graph)->notes.emplace_back(
             "no state is kept on disk: neither HOME nor XDG_CACHE_HOME says where. Name a directory with --cache-dir");
+    }
+    const auto files = static_cast<std::size_t>(config.server.max_connections) + kFilesBesideConnections;
+    if (const std::size_t allowed = raise_file_limit(files); allowed < files) {
+        (*graph)->notes.push_back(
+            fmt::format("{} connections are to be taken at a time, and this process may have {} files open: raise the "
+                        "limit (ulimit -n) or lower server.max_connections",
+                        config.server.max_connections, allowed));
     }
     for (const std::string &line : (*graph)->summary(config))
         fmt::print(stderr, "{}\n", line);

@@ -1,5 +1,6 @@
 #include "library/machine.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,6 +63,15 @@ MachineFacts machine_facts(const std::string &cache_directory) {
         facts.disk_bytes = space && space->total > 0 ? static_cast<std::size_t>(space->total) : kUnknownDiskBytes;
     }
     return facts;
+}
+
+std::size_t raise_file_limit(std::size_t wanted) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted) return wanted;
+    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min<rlim_t>(wanted, limit.rlim_max);
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) : wanted;
 }
 
 }  // namespace cairn

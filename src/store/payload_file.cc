@@ -1,7 +1,5 @@
 #include "store/payload_file.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -10,14 +8,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "store/chunk_hash.h"
 #include "store/write_aside.h"
 
 namespace cairn {
 
 namespace {
-
-/// What is read at once: small enough to be hashed while it is in the cache of one core.
-constexpr std::size_t kPieceBytes = 128_KiB;
 
 std::size_t length_of_chunk(std::uint64_t payload_bytes, std::size_t chunk) noexcept {
     const std::uint64_t before = std::uint64_t{chunk} * kPayloadChunkBytes;
@@ -36,7 +32,7 @@ Status write_payload(File &to, std::uint64_t offset, PayloadHead head, std::size
         const auto chunk = source(i);
         if (!chunk) return fail(chunk.error());
         const std::uint64_t seed = payload_chunk_seed(head.header.id, i);
-        head.checksums.push_back(XXH3_64bits_withSeed(chunk->data(), chunk->size(), seed));
+        head.checksums.push_back(chunk_hash(*chunk, seed));
         const std::uint64_t at = offset + header_bytes + std::uint64_t{i} * kPayloadChunkBytes;
         if (auto done = write_all(to, at, *chunk); !done) return done;
     }
@@ -131,16 +127,9 @@ std::size_t OpenPayload::chunk_bytes(std::size_t chunk) const noexcept {
 Status OpenPayload::read_chunk(std::size_t chunk, MutableBytes to) const {
     CAIRN_CHECK(chunk < chunks() && to.size() == chunk_bytes(chunk), "chunk {} of {} into {} bytes", chunk, chunks(),
                 to.size());
-    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(), &XXH3_freeState);
-    CAIRN_CHECK(hash != nullptr, "no memory for a hash");
-    XXH3_64bits_reset_withSeed(hash.get(), payload_chunk_seed(header.id, chunk));
     const std::uint64_t begin = data_offset_ + std::uint64_t{chunk} * kPayloadChunkBytes;
-    for (std::size_t at = 0; at < to.size(); at += kPieceBytes) {
-        const MutableBytes piece = to.subspan(at, std::min(kPieceBytes, to.size() - at));
-        if (auto done = read_exactly(*file_, begin + at, piece); !done) return done;
-        XXH3_64bits_update(hash.get(), piece.data(), piece.size());
-    }
-    if (XXH3_64bits_digest(hash.get()) != chunk_checksums_[chunk]) {
+    if (auto done = read_exactly(*file_, begin, to); !done) return done;
+    if (chunk_hash(to, payload_chunk_seed(header.id, chunk)) != chunk_checksums_[chunk]) {
         return fail(ErrorCode::corrupt, "{} is damaged: the checksum of its MiB {} is wrong.", path_, chunk);
     }
     return {};
