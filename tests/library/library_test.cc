@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
-#include <future>
+#include <chrono>
+#include <thread>
 
 #include "cairn/cairn.h"
 #include "tests/support/fixtures.h"
@@ -51,7 +51,9 @@ TEST_P(LibraryOnModels, AContinuationReusesItsOwnState) {
         const auto said = static_cast<TokenPos>(generator.tokens().size());
         const auto next = generator.continue_with(" And then?");
         ASSERT_TRUE(next.has_value()) << next.error().what;
-        EXPECT_EQ(next->usage.cached_tokens, said - 1) << "turn " << turn << ": counts are of the turn";
+        // Where the model ended by itself even the last token was computed.
+        EXPECT_GE(next->usage.cached_tokens, said - 1) << "turn " << turn << ": counts are of the turn";
+        EXPECT_LE(next->usage.cached_tokens, said);
         EXPECT_EQ(next->usage.prompt_tokens + static_cast<TokenPos>(next->tokens.size()),
                   static_cast<TokenPos>(generator.tokens().size()));
     }
@@ -110,7 +112,11 @@ TEST_P(LibraryOnModels, AnEngineWaitsForItsRequestsWhenItGoes) {
         }
     }
     EXPECT_EQ(endings, 6);
-    EXPECT_EQ(model_->stats().running + model_->stats().waiting, 0);
+    // The last event comes just before the request leaves the list.
+    const auto left = [this] { return model_->stats().running + model_->stats().waiting; };
+    for (int i = 0; i < 1000 && left() > 0; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(left(), 0);
 }
 
 TEST_P(LibraryOnModels, ATurnEndsWhereTheCallerHasEnough) {
