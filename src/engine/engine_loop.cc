@@ -15,7 +15,7 @@ namespace {
 constexpr TokenPos kRoomToGenerate = 64;
 /// Narrower steps compute fewer tokens a second: weights are read once per step, whatever its width.
 constexpr TokenPos kLeastStep = 128;
-constexpr TokenPos kLeastBesideDecode = 32;
+constexpr TokenPos kLeastBesideDecode = 64;
 
 TokenPos cells_wanted(const ActiveRequest &request) {
     const TokenPos left = request.request.max_tokens.value_or(kRoomToGenerate) - request.generated();
@@ -346,8 +346,9 @@ std::vector<SequenceFacts> EngineLoop::facts_of(const std::vector<ActiveRequest 
 StepLimits EngineLoop::step_limits() const {
     const double pace = computing_.per_second(env_.now_s()).value_or(0);
     const TokenPos most = config_.most_scheduled_tokens;
-    // Not known yet: the first step is as wide as it may be, and is measured.
-    const TokenPos whole = pace > 0 ? tokens_within(config_.most_step_s, pace, kLeastStep, most) : most;
+    // Not known yet: a narrow step, which is measured. A wide one could take half a minute, and nobody else would be
+    // heard.
+    const TokenPos whole = tokens_within(config_.most_step_s, pace, kLeastStep, most);
     return {.tokens = whole,
             .prompt_tokens_beside_decode = tokens_within(config_.most_token_gap_s, pace, kLeastBesideDecode, whole)};
 }
