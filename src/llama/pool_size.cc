@@ -12,6 +12,14 @@ namespace {
 constexpr TokenPos kLeastContext = 4096;
 constexpr TokenPos kCellsPadding = 256;  ///< libllama's, and its least pool
 
+TokenPos padded(TokenPos context) {
+    return (context - 1) / kCellsPadding * kCellsPadding + kCellsPadding;
+}
+
+TokenPos wanted_context(const PoolFacts &facts) {
+    return facts.asked_context > 0 ? facts.asked_context : std::max(facts.trained_context, 512);
+}
+
 std::int32_t parked_sequences(const PoolFacts &facts) {
     const std::int32_t room = std::max(0, facts.most_sequences - facts.live_sequences - 1);
     const std::int32_t asked = facts.device_bytes == 0 ? 0 : std::min(facts.parked_sequences, room);
@@ -40,7 +48,7 @@ PoolSize size_within(PoolFacts facts, std::size_t bytes) {
     size.parked_sequences = parked_sequences(facts);
     bytes -= static_cast<std::size_t>(size.parked_sequences) * facts.boundary_bytes;
 
-    const TokenPos asked = facts.asked_context > 0 ? facts.asked_context : std::max(facts.trained_context, 512);
+    const TokenPos asked = wanted_context(facts);
     // No more cells than all sequences together can fill.
     const std::int64_t useful = std::int64_t{asked} * (size.live_sequences + std::min(size.parked_sequences, 1));
     const auto most =
@@ -48,7 +56,7 @@ PoolSize size_within(PoolFacts facts, std::size_t bytes) {
     const std::size_t cells = facts.row_bytes == 0 ? most : std::min(most, bytes / facts.row_bytes);
     size.cells = std::max(kCellsPadding, static_cast<TokenPos>(cells) / kCellsPadding * kCellsPadding);
     size.context = std::min(asked, size.cells);
-    if (facts.keep_context) size.cells = (size.context - 1) / kCellsPadding * kCellsPadding + kCellsPadding;
+    if (facts.keep_context) size.cells = padded(size.context);
     return size;
 }
 
@@ -77,14 +85,14 @@ PoolSize size_pool(const PoolFacts &facts) {
     PoolSize size;
     size.live_sequences = std::min(facts.live_sequences, facts.most_sequences - 1);
     size.parked_sequences = parked_sequences(facts);
-    size.context = facts.asked_context > 0 ? facts.asked_context : std::max(facts.trained_context, 512);
+    size.context = wanted_context(facts);
     if (facts.asked_context == 0 && facts.free_bytes > 0) {
         while (size.context > kLeastContext &&
                static_cast<std::size_t>(size.context) * facts.row_bytes > facts.free_bytes / 2) {
             size.context /= 2;
         }
     }
-    size.cells = (size.context - 1) / kCellsPadding * kCellsPadding + kCellsPadding;
+    size.cells = padded(size.context);
     if (size.parked_sequences > 0 && !facts.keep_context && facts.row_bytes > 0) {
         const std::size_t boundaries = static_cast<std::size_t>(size.parked_sequences) * facts.boundary_bytes;
         const std::size_t cells = (facts.device_bytes - std::min(facts.device_bytes, boundaries)) / facts.row_bytes;

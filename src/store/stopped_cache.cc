@@ -6,23 +6,9 @@
 #include <vector>
 
 #include "store/archive_import.h"
+#include "store/text_beginning.h"
 
 namespace cairn {
-namespace {
-
-/// As texts that a model's vocabulary made: store/text_beginning.h.
-constexpr std::size_t kTextBytes = 160;
-
-std::string beginning_of(std::string text) {
-    if (text.size() <= kTextBytes) return text;
-    std::size_t end = kTextBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-        --end;
-    text.resize(end);
-    return text;
-}
-
-}  // namespace
 
 Result<Tokens> StoppedCache::tokens_of(std::uint64_t id) {
     for (const StoredNamespace &ns : directory_.content.namespaces) {
@@ -125,7 +111,7 @@ std::string StoppedCache::text_behind(const NamespaceKey &key, const StoredSnaps
             before = at->second->text + before;
     }
     // Nobody here can tell the text of tokens. None is better than the parent's once more.
-    return text.starts_with(before) ? beginning_of(text.substr(before.size())) : "";
+    return text.starts_with(before) ? beginning_of_text(text.substr(before.size())) : "";
 }
 
 Status StoppedCache::check_model(const ArchiveHeader &header, bool any_model) const {

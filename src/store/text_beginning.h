@@ -8,7 +8,9 @@
 
 namespace cairn {
 
-/// At most 160 bytes, in whole characters. Cost: the tokens that make them.
+/// At most 160 bytes, in whole characters.
+[[nodiscard]] std::string beginning_of_text(std::string text);
+/// The same of what `tokens` say. Cost: the tokens that make it.
 [[nodiscard]] std::string beginning_of_text(const Vocabulary &vocabulary, TokenView tokens);
 
 }  // namespace cairn

@@ -7,9 +7,6 @@
 namespace cairn {
 namespace {
 
-constexpr SimFamily kFamilies[] = {SimFamily::attention,      SimFamily::hybrid, SimFamily::recurrent,
-                                   SimFamily::sliding_window, SimFamily::whole,  SimFamily::none};
-
 class EngineLoopOnEveryFamily : public testing::TestWithParam<SimFamily> {
 protected:
     static LoopRigOptions options() { return {.sim = {.family = GetParam()}}; }

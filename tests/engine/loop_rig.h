@@ -20,6 +20,9 @@
 
 namespace cairn {
 
+inline constexpr SimFamily kFamilies[] = {SimFamily::attention,      SimFamily::hybrid, SimFamily::recurrent,
+                                          SimFamily::sliding_window, SimFamily::whole,  SimFamily::none};
+
 /// What one request was told.
 struct Answer {
     std::optional<ReuseReport> reuse;

@@ -8,9 +8,6 @@
 namespace cairn {
 namespace {
 
-constexpr SimFamily kFamilies[] = {SimFamily::attention,      SimFamily::hybrid, SimFamily::recurrent,
-                                   SimFamily::sliding_window, SimFamily::whole,  SimFamily::none};
-
 class SharedPrefixOnEveryFamily : public testing::TestWithParam<SimFamily> {
 protected:
     static LoopRigOptions options(std::int32_t sequences = 8) {
