@@ -16,12 +16,16 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "env/env.h"
 #include "env/file_system.h"
 #include "llama/llama_backend.h"
+#include "store/aligned_bytes.h"
+#include "store/cache_directory.h"
+#include "store/disk_tier.h"
 #include "store/payload_file.h"
+#include "store/payload_reader.h"
 
 namespace cairn {
 namespace {
@@ -31,6 +35,18 @@ constexpr TokenPos kTokens = 2048;
 double seconds(const std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
+
+/// Bytes that lie as those of the RAM tier do.
+class Memory {
+public:
+    Memory() = default;
+    explicit Memory(std::size_t size) : memory_(make_aligned_bytes(size)), size_(size) {}
+    [[nodiscard]] MutableBytes bytes() const { return {memory_.get(), size_}; }
+
+private:
+    AlignedBytes memory_;
+    std::size_t size_ = 0;
+};
 
 /// A backend with kTokens tokens in sequence 0, and their payloads.
 class Prefix {
@@ -53,13 +69,13 @@ public:
             }
             if (auto ran = backend->run(batch); !ran) error = ran.error().what;
         }
-        rows.resize(backend->rows_size(SeqId(0), {0, kTokens}).value_or(0));
-        boundary.resize(backend->boundary_size(SeqId(0)).value_or(0));
+        rows = Memory(backend->rows_size(SeqId(0), {0, kTokens}).value_or(0));
+        boundary = Memory(backend->boundary_size(SeqId(0)).value_or(0));
         capture();
     }
 
     void capture() {
-        const auto captured = backend->capture(SeqId(0), {0, kTokens}, rows, boundary);
+        const auto captured = backend->capture(SeqId(0), {0, kTokens}, rows.bytes(), boundary.bytes());
         if (!captured) {
             error = captured.error().what;
             return;
@@ -67,10 +83,10 @@ public:
         used = *captured;
     }
 
-    void restore() {
-        const RowsPayload payload{{0, kTokens}, 0, kTokens, Bytes(rows).first(used.rows)};
+    void restore(const PayloadReady &ready = {}) {
+        const RowsPayload payload{{0, kTokens}, 0, kTokens, rows.bytes().first(used.rows)};
         const std::span<const RowsPayload> chain(&payload, used.rows > 0 ? 1 : 0);
-        if (auto restored = backend->restore(SeqId(1), chain, Bytes(boundary).first(used.boundary), kTokens);
+        if (auto restored = backend->restore(SeqId(1), chain, boundary.bytes().first(used.boundary), kTokens, ready);
             !restored) {
             error = restored.error().what;
         }
@@ -78,11 +94,11 @@ public:
 
     /// Seconds that memcpy needs for the bytes of both payloads, between buffers that are there already.
     double memcpy_seconds() {
-        copy_.resize(std::max(rows.size(), boundary.size()));
+        copy_.resize(std::max(used.rows, used.boundary));
         const auto begin = std::chrono::steady_clock::now();
-        std::memcpy(copy_.data(), rows.data(), used.rows);
+        std::memcpy(copy_.data(), rows.bytes().data(), used.rows);
         benchmark::ClobberMemory();
-        std::memcpy(copy_.data(), boundary.data(), used.boundary);
+        std::memcpy(copy_.data(), boundary.bytes().data(), used.boundary);
         benchmark::ClobberMemory();
         return seconds(begin);
     }
@@ -90,8 +106,8 @@ public:
     [[nodiscard]] std::size_t bytes() const { return used.rows + used.boundary; }
 
     std::unique_ptr<Backend> backend;
-    std::vector<std::byte> rows;
-    std::vector<std::byte> boundary;
+    Memory rows;
+    Memory boundary;
     Backend::Captured used;
     std::string error;
 
@@ -148,25 +164,29 @@ public:
             auto done = write_payload_file(posix_file_system(), folder_ / name, std::move(header), bytes);
             if (!done) prefix.error = done.error().what;
         };
-        write("rows", PayloadKind::rows, {0, kTokens}, Bytes(prefix.rows).first(prefix.used.rows));
+        write("rows", PayloadKind::rows, {0, kTokens}, prefix.rows.bytes().first(prefix.used.rows));
         write("boundary", PayloadKind::boundary, {kTokens, kTokens},
-              Bytes(prefix.boundary).first(prefix.used.boundary));
+              prefix.boundary.bytes().first(prefix.used.boundary));
     }
     ~PrefixOnDisk() { std::filesystem::remove_all(folder_); }
     PrefixOnDisk(const PrefixOnDisk &) = delete;
     PrefixOnDisk &operator=(const PrefixOnDisk &) = delete;
 
     void restore() {
-        read("rows", MutableBytes(prefix_.rows).first(prefix_.used.rows));
-        read("boundary", MutableBytes(prefix_.boundary).first(prefix_.used.boundary));
-        prefix_.restore();
+        PayloadReader reader;
+        if (prefix_.used.rows > 0) add(reader, "rows", prefix_.rows.bytes().first(prefix_.used.rows));
+        if (prefix_.used.boundary > 0) add(reader, "boundary", prefix_.boundary.bytes().first(prefix_.used.boundary));
+        prefix_.restore([&](std::size_t payload) { return reader.wait(payload); });
     }
 
 private:
-    void read(const char *name, MutableBytes to) {
+    void add(PayloadReader &reader, const char *name, MutableBytes to) {
         auto payload = open_payload_file(posix_file_system(), folder_ / name);
-        const int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
-        if (!payload || !payload->read(to, threads)) prefix_.error = "a payload file could not be read";
+        if (!payload) {
+            prefix_.error = payload.error().what;
+            return;
+        }
+        reader.add(std::move(*payload), to);
     }
 
     Prefix &prefix_;
@@ -190,6 +210,105 @@ void capture_2048(benchmark::State &state) {
         state, prefix, [&] { prefix.capture(); }, [] {});
 }
 BENCHMARK(capture_2048)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// Decoding of 32 tokens, alone and while the disk tier writes behind it: one state of 2,048 tokens (arg 1), or one
+/// after another without a pause (arg 2). `slowdown`: of the sums of all rounds, in turn.
+class WriteBehind {
+public:
+    explicit WriteBehind(Prefix &prefix)
+        : prefix_(prefix),
+          folder_(std::filesystem::temp_directory_path() / ("cairn-write-bench-" + std::to_string(::getpid()))) {
+        auto directory = CacheDirectory::open(posix_file_system(), folder_, "bench");
+        if (!directory) {
+            prefix.error = directory.error().what;
+            return;
+        }
+        disk_ = std::make_unique<DiskTier>(std::move(*directory), DiskLimits{std::size_t{1} << 40, 0}, system_env(),
+                                           metrics_);
+    }
+    ~WriteBehind() {
+        disk_.reset();
+        std::filesystem::remove_all(folder_);
+    }
+    WriteBehind(const WriteBehind &) = delete;
+    WriteBehind &operator=(const WriteBehind &) = delete;
+
+    /// Seconds for kDecoded tokens. `again`: as soon as one state is written, the next is.
+    double decode(bool writes, bool again) {
+        (void)prefix_.backend->fork(SeqId(0), SeqId(1));
+        if (writes) order();
+        const auto begin = std::chrono::steady_clock::now();
+        for (TokenPos i = 0; i < kDecoded; ++i) {
+            if (auto ran = prefix_.backend->run({{7 + i, kTokens + i, SeqId(1), true}}); !ran)
+                prefix_.error = ran.error().what;
+            if (writes && again && !disk_->writing()) order();
+            if (auto outcome = disk_->poll()) note(*outcome);
+        }
+        const double took = seconds(begin);
+        if (auto outcome = disk_->wait()) note(*outcome);
+        prefix_.backend->clear(SeqId(1));
+        return took;
+    }
+
+    std::size_t written_bytes = 0;
+
+private:
+    static constexpr TokenPos kDecoded = 32;
+
+    void order() {
+        WriteOrder order;
+        const Tokens tokens(kTokens, 1);
+        order.entry.ns = {prefix_.backend->layout().fingerprint, ""};
+        order.entry.snapshot.id = disk_->next_id();
+        order.entry.snapshot.position = kTokens;
+        order.entry.snapshot.tokens = tokens;
+        order.entry.snapshot.live = true;
+        const auto add = [&](PayloadKind kind, TokenSpan span, Bytes bytes, std::uint64_t &id) {
+            if (bytes.empty()) return;
+            id = disk_->next_id();
+            auto header = describe_payload(kind, id, order.entry.ns, tokens, span);
+            header.bytes = bytes.size();
+            const std::size_t file_bytes = payload_file_bytes(bytes.size(), header.tokens.size());
+            order.entry.payloads.push_back({id, kind, 0, span, bytes.size(), file_bytes});
+            order.pieces.push_back({std::move(header), bytes});
+        };
+        add(PayloadKind::rows, {0, kTokens}, prefix_.rows.bytes().first(prefix_.used.rows), order.entry.snapshot.rows);
+        add(PayloadKind::boundary, {kTokens, kTokens}, prefix_.boundary.bytes().first(prefix_.used.boundary),
+            order.entry.snapshot.boundary);
+        disk_->write(std::move(order));
+    }
+    void note(const WriteOutcome &outcome) {
+        if (!outcome.status) prefix_.error = outcome.status.error().what;
+        written_bytes += outcome.bytes;
+    }
+
+    Prefix &prefix_;
+    std::filesystem::path folder_;
+    Metrics metrics_;
+    std::unique_ptr<DiskTier> disk_;
+};
+
+void decode_beside_writing(benchmark::State &state) {
+    Prefix &prefix = shared_prefix();
+    if (!prefix.error.empty()) return state.SkipWithError(prefix.error.c_str());
+    WriteBehind bench(prefix);
+    double alone = 0;
+    double beside = 0;
+    for (auto _ : state) {
+        // In the order alone, beside, beside, alone, so that a drift of the machine counts for both.
+        double took[4];
+        for (const int round : {0, 1, 2, 3}) {
+            took[round] = bench.decode(round == 1 || round == 2, state.range(0) == 2);
+            if (!prefix.error.empty()) return state.SkipWithError(prefix.error.c_str());
+        }
+        alone += took[0] + took[3];
+        beside += took[1] + took[2];
+        state.SetIterationTime(took[1]);
+    }
+    state.counters["slowdown"] = beside / alone - 1;
+    state.counters["written_bytes"] = static_cast<double>(bench.written_bytes);
+}
+BENCHMARK(decode_beside_writing)->Arg(1)->Arg(2)->Iterations(6)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 /// Parking and adopting share cells: the pool's use stays, and so the bytes copied are none.
 void park_and_adopt_2048(benchmark::State &state) {

@@ -1,7 +1,9 @@
 // What was on disk before PrefixCache was made, and what people who look after a cache ask of it.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "cache/prefix_cache_impl.h"
 #include "store/archive_import.h"
@@ -11,33 +13,76 @@
 
 namespace cairn {
 
+namespace {
+
+/// The rows of a catalogue by their ids, and how a path is put together from them.
+class StoredPaths {
+public:
+    explicit StoredPaths(const CatalogueContent &content) {
+        std::size_t count = 0;
+        for (const StoredNamespace &ns : content.namespaces)
+            count += ns.snapshots.size();
+        rows_.reserve(count);
+        for (const StoredNamespace &ns : content.namespaces) {
+            for (const StoredSnapshot &row : ns.snapshots)
+                rows_.emplace(row.id, &row);
+        }
+    }
+
+    /// Goes up from `row` to the first ancestor that `stops` accepts, and returns it with the tokens behind it; null,
+    /// with the whole path, where there is none. The tokens are good until the next call.
+    template <class Stops>
+    std::pair<const StoredSnapshot *, TokenView> above(const StoredSnapshot &row, Stops stops) {
+        chain_.clear();
+        const StoredSnapshot *at = &row;
+        do {
+            chain_.push_back(at);
+            const auto parent = rows_.find(at->parent);
+            at = parent == rows_.end() ? nullptr : parent->second;
+        } while (at != nullptr && !stops(at->id));
+        if (chain_.size() == 1) return {at, row.tokens};
+        tokens_.clear();
+        for (auto piece = chain_.rbegin(); piece != chain_.rend(); ++piece)
+            tokens_.insert(tokens_.end(), (*piece)->tokens.begin(), (*piece)->tokens.end());
+        return {at, tokens_};
+    }
+
+private:
+    std::unordered_map<std::uint64_t, const StoredSnapshot *> rows_;
+    std::vector<const StoredSnapshot *> chain_;
+    Tokens tokens_;
+};
+
+}  // namespace
+
 void PrefixCache::Impl::take_over_disk() {
     const CatalogueContent content = store_.disk()->take_content();
     reuse_ = ReuseRecord::parse(store_.disk()->fact(kReuseRecordFact), env_.now_s());
-    std::unordered_map<std::uint64_t, const StoredSnapshot *> rows;
-    for (const StoredNamespace &ns : content.namespaces) {
-        for (const StoredSnapshot &row : ns.snapshots)
-            rows.emplace(row.id, &row);
-    }
+    StoredPaths paths(content);
     std::unordered_map<std::uint64_t, SnapshotPlace> foreign = list_foreign(content);
-    for (const SnapshotStore::Found &found : store_.adopt_directory(content)) {
+    const std::vector<SnapshotStore::Found> all = store_.adopt_directory(content);
+    std::unordered_map<std::uint64_t, Index::Ref> placed;  // parents come before what goes on from them
+    placed.reserve(all.size());
+    addresses_.reserve(all.size());
+    for (const SnapshotStore::Found &found : all) {
         if (found.ns->key.model != backend_.layout().fingerprint) {
             foreign_[found.snapshot.get()] = std::move(foreign[found.row->id]);
             continue;
         }
-        Tokens tokens(static_cast<std::size_t>(found.row->position));
-        for (auto at = rows.find(found.row->id); at != rows.end(); at = rows.find(at->second->parent)) {
-            const StoredSnapshot &row = *at->second;
-            std::copy(row.tokens.begin(), row.tokens.end(), tokens.begin() + (row.position - std::ssize(row.tokens)));
-        }
-        auto reservation = index_.reserve(found.ns->key, tokens);
-        if (!reservation) {
+        const auto is_placed = [&](std::uint64_t id) {
+            const auto at = placed.find(id);
+            return at != placed.end() && index_.find(at->second) != nullptr;
+        };
+        const auto [parent, tokens] = paths.above(*found.row, is_placed);
+        const auto published = parent == nullptr ? index_.publish_at(found.ns->key, tokens, found.snapshot)
+                                                 : index_.publish_below(placed.at(parent->id), tokens, found.snapshot);
+        if (!published) {
             store_.remove(*found.snapshot);
             continue;
         }
-        const auto published = index_.publish(std::move(*reservation), found.snapshot);
-        addresses_.emplace(found.snapshot.get(), Address{found.ns->key, published.ref});
-        if (published.replaced) store_.remove(**published.replaced);
+        placed.emplace(found.row->id, published->ref);
+        addresses_.emplace(found.snapshot.get(), Address{found.ns->key, published->ref});
+        if (published->replaced) store_.remove(**published->replaced);
     }
 }
 

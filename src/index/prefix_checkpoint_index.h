@@ -19,7 +19,7 @@
 //
 // Ownership: holds copies of the entries (cheap handles), never payloads. Reservations must end before the index does.
 // Threads: one at a time. Traits, predicates and destructors of entries must not call back into the index.
-// Errors: reserve() only: invalid_argument, no_memory.
+// Errors: reserve(), and what begins with it: invalid_argument, no_memory.
 // Cost: match, reserve, publish and path are linear in the tokens they touch (at the speed of memory) plus a few loads
 // per node on the way, and do not depend on the number of checkpoints. erase is constant, plus the tokens of a removed
 // edge / 126. A checkpoint takes about 100 bytes, plus its edge's tokens in chunks of 512 bytes.
@@ -117,6 +117,16 @@ public:
     /// Makes `entry` matchable. Allocates nothing. A reservation is good for one publication.
     Published publish(Reservation &&reservation, Entry entry) noexcept;
 
+    /// reserve() and publish() at once.
+    [[nodiscard]] Result<Published> publish_at(const NamespaceKey &ns, TokenView tokens, Entry entry) {
+        auto reservation = reserve(ns, tokens);
+        if (!reservation) return fail(reservation.error());
+        return publish(std::move(*reservation), std::move(entry));
+    }
+    /// The same, `tokens` behind the checkpoint `above`, at the cost of these tokens alone: for many checkpoints of one
+    /// path. invalid_argument also where `above` names none any more.
+    [[nodiscard]] Result<Published> publish_below(Ref above, TokenView tokens, Entry entry);
+
     /// Removes a checkpoint and returns its entry; nothing where `ref` names none any more.
     std::optional<Entry> erase(Ref ref) noexcept {
         if (!tree_.is_current(ref)) return std::nullopt;
@@ -187,7 +197,9 @@ private:
     static constexpr std::size_t kNodesPerPath = 2;
 
     void prune_upwards(PoolId id) noexcept;
-    [[nodiscard]] PoolId place_path(Reservation &reservation) noexcept;
+    [[nodiscard]] Result<Reservation> reserve_from(TokenPos begin, const NamespaceKey &ns, TokenView tokens);
+    Published publish_from(PoolId begin, Reservation &&reservation, Entry &&entry) noexcept;
+    [[nodiscard]] PoolId place_path(PoolId begin, Reservation &reservation) noexcept;
     template <class Fn>
     void visit(const TreeSpace &space, Fn &fn) const {
         for (PoolId id = space.root; id != kNoId; id = tree_.next_in(space.root, id)) {
@@ -221,9 +233,9 @@ public:
 private:
     friend class PrefixCheckpointIndex;
 
-    // The memory must have been promised by make_room().
-    Reservation(PrefixCheckpointIndex &index, TreeSpace &space, TokenView tokens) noexcept
-        : index_(&index), space_(&space), depth_(static_cast<TokenPos>(tokens.size())) {
+    // The memory must have been promised by make_room(). `tokens` are those behind `begin`.
+    Reservation(PrefixCheckpointIndex &index, TreeSpace &space, TokenPos begin, TokenView tokens) noexcept
+        : index_(&index), space_(&space), depth_(begin + static_cast<TokenPos>(tokens.size())) {
         Tree &tree = index.tree_;
         for (PoolId &node : nodes_)
             node = tree.take_node();
@@ -370,9 +382,15 @@ auto PrefixCheckpointIndex<Entry, Traits>::cover(const NamespaceKey &ns, TokenVi
 
 template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
 auto PrefixCheckpointIndex<Entry, Traits>::reserve(const NamespaceKey &ns, TokenView tokens) -> Result<Reservation> {
-    constexpr auto kMostTokens = static_cast<std::size_t>(std::numeric_limits<TokenPos>::max());
-    if (tokens.empty() || tokens.size() > kMostTokens) {
-        return fail(ErrorCode::invalid_argument, "A checkpoint needs a prefix of 1 to {} tokens, not {}.", kMostTokens,
+    return reserve_from(0, ns, tokens);
+}
+
+template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
+auto PrefixCheckpointIndex<Entry, Traits>::reserve_from(TokenPos begin, const NamespaceKey &ns, TokenView tokens)
+    -> Result<Reservation> {
+    const auto most = static_cast<std::size_t>(std::numeric_limits<TokenPos>::max() - begin);
+    if (tokens.empty() || tokens.size() > most) {
+        return fail(ErrorCode::invalid_argument, "A checkpoint needs a prefix of 1 to {} tokens, not {}.", most,
                     tokens.size());
     }
     const std::size_t chunks = TokenStore::chunks_for(tokens.size()) + 1;
@@ -384,25 +402,43 @@ auto PrefixCheckpointIndex<Entry, Traits>::reserve(const NamespaceKey &ns, Token
                     "checkpoints, or raise its limit.",
                     tokens.size(), memory_bytes(), tree_.meter().limit());
     }
-    return Reservation(*this, *space, tokens);
+    return Reservation(*this, *space, begin, tokens);
 }
 
 template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
 auto PrefixCheckpointIndex<Entry, Traits>::publish(Reservation &&reservation, Entry entry) noexcept -> Published {
     CAIRN_CHECK(reservation.index_ == this, "a reservation of another index, or one that was used already");
+    const PoolId root = reservation.space_->root;
+    return publish_from(root, std::move(reservation), std::move(entry));
+}
+
+template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
+auto PrefixCheckpointIndex<Entry, Traits>::publish_below(Ref above, TokenView tokens, Entry entry)
+    -> Result<Published> {
+    if (!tree_.is_current(above)) {
+        return fail(ErrorCode::invalid_argument, "The checkpoint to go on from is not in the index any more.");
+    }
+    auto reservation = reserve_from(depth(above), *tree_.node(above.node).space->key, tokens);
+    if (!reservation) return fail(reservation.error());
+    return publish_from(above.node, std::move(*reservation), std::move(entry));
+}
+
+template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
+auto PrefixCheckpointIndex<Entry, Traits>::publish_from(PoolId begin, Reservation &&reservation, Entry &&entry) noexcept
+    -> Published {
     Reservation used(std::move(reservation));  // what is left of it goes back when this ends
-    const PoolId id = place_path(used);
+    const PoolId id = place_path(begin, used);
     Published published;
     published.replaced = tree_.put(id, std::move(entry));
     published.ref = {id, tree_.node(id).stamp};
     return published;
 }
 
-// The node of the reserved path, made where it is not there.
+// The node of the reserved path, which goes on from the node `begin`; made where it is not there.
 template <CheckpointEntry Entry, CheckpointTraits<Entry> Traits>
-PoolId PrefixCheckpointIndex<Entry, Traits>::place_path(Reservation &reservation) noexcept {
+PoolId PrefixCheckpointIndex<Entry, Traits>::place_path(PoolId begin, Reservation &reservation) noexcept {
     ListSource source(tree_.store(), reservation.path_);
-    const auto place = tree_.walk(reservation.space_->root, source, [](PoolId) {});
+    const auto place = tree_.walk(begin, source, [](PoolId) {});
     PoolId id = place.node;
     if (place.child != kNoId) {
         id = reservation.use_node();

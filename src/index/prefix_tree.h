@@ -116,11 +116,12 @@ public:
     }
 
     // -- walking ---------------------------------------------------------------------------------------------------
-    /// Follows `source` down from `root` as far as the tree knows it. `at_entry(id)` sees each entry on the way.
+    /// Follows `source` down from the node `top` as far as the tree knows it. `at_entry(id)` sees each entry below.
     template <class Source, class AtEntry>
-    [[nodiscard]] Place walk(PoolId root, Source &source, AtEntry &&at_entry) const {
+    [[nodiscard]] Place walk(PoolId top, Source &source, AtEntry &&at_entry) const {
         Place place;
-        place.node = root;
+        place.node = top;
+        place.depth = nodes_[top].depth;
         while (!source.run().empty()) {
             const PoolId child = children_.find(place.node, source.run().front());
             if (child == kNoId) break;

@@ -147,7 +147,7 @@ bool Probe::composes(const BlobShape &shape) {
     // Into two other sequences, with the first one gone: both must go on as it would have.
     llama_memory_seq_rm(memory_, 0, -1, -1);
     for (const llama_seq_id seq : {2, 3}) {
-        if (!blobs.restore(seq, rows, boundary, kPrefix)) return false;
+        if (!blobs.restore(seq, rows, boundary, kPrefix, {})) return false;
     }
     return same(feed(3, kPrefix, kTotal)) && same(feed(2, kPrefix, kTotal));
 }

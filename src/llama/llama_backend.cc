@@ -68,7 +68,8 @@ public:
     Result<Captured> capture(SeqId seq, TokenSpan span, MutableBytes rows, MutableBytes boundary) override {
         return capture_of(live(seq), span, rows, boundary);
     }
-    Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) override;
+    Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                   const PayloadReady &ready) override;
 
     std::size_t park_cost(SeqId seq) const override;
     Result<ParkId> park(SeqId seq) override;
@@ -274,7 +275,8 @@ Result<Backend::Captured> LlamaBackend::capture_of(HolderId holder, TokenSpan sp
     return captured;
 }
 
-Status LlamaBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) {
+Status LlamaBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                             const PayloadReady &ready) {
     if (layout_.mode == CaptureMode::none) return fail(ErrorCode::unsupported, "{}", layout_.why);
     if (this->length(seq) != 0) return fail(ErrorCode::invalid_argument, "sequence {} is not empty", seq.value());
     TokenPos covered = 0;
@@ -297,7 +299,7 @@ Status LlamaBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes
         return fail(ErrorCode::capacity, "the pool of {} cells has no room for a state of {} tokens",
                     limits_.pool_cells, length);
     }
-    if (auto restored = blobs_.restore(id(live(seq)), rows, boundary, length); !restored) return restored;
+    if (auto restored = blobs_.restore(id(live(seq)), rows, boundary, length, ready); !restored) return restored;
     ledger_.append(live(seq), length);
     return {};
 }

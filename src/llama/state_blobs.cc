@@ -118,25 +118,35 @@ bool StateBlobs::set(llama_seq_id seq, TokenSpan span, Bytes payload, llama_stat
     return llama_state_seq_set_data_ext(context_, raw(blob), blob.size(), seq, flags) == blob.size();
 }
 
-Status StateBlobs::restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) const {
+Status StateBlobs::restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                           const PayloadReady &ready) const {
     const LlamaLogCapture log;
-    const auto damaged = [&](const char *part) {
+    const auto give_up = [&](Error error) {
         clear(scratch_);
         clear(seq);
-        return fail(ErrorCode::corrupt, "the {} of a state of {} tokens cannot be restored ({}): it is dropped", part,
-                    length, log.errors().empty() ? std::string("it is not what was captured") : log.errors());
+        return fail(std::move(error));
     };
-    for (const RowsPayload &payload : rows) {
+    const auto damaged = [&](const char *part) {
+        return give_up(
+            {ErrorCode::corrupt,
+             fmt::format("the {} of a state of {} tokens cannot be restored ({}): it is dropped", part, length,
+                         log.errors().empty() ? std::string("it is not what was captured") : log.errors())});
+    };
+    const auto is_ready = [&](std::size_t payload) { return ready ? ready(payload) : Status{}; };
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const RowsPayload &payload = rows[i];
+        if (auto there = is_ready(i); !there) return give_up(std::move(there.error()));
         // The first payload, where nothing of it is cut off, goes straight into the target.
-        const bool direct = &payload == rows.data() && payload.use_end == payload.span.end;
+        const bool direct = i == 0 && payload.use_end == payload.span.end;
         if (!set(direct ? seq : scratch_, payload.span, payload.bytes, kAll)) return damaged("rows");
         if (direct) continue;
         llama_memory_seq_cp(memory_, scratch_, seq, payload.use_begin, payload.use_end);
         clear(scratch_);
     }
-    const llama_state_seq_flags boundary_flags = shape_.mode == CaptureMode::whole ? kAll : kPartial;
-    if (shape_.has_boundary && !set(seq, {length, length}, boundary, boundary_flags)) {
-        return damaged("boundary");
+    if (shape_.has_boundary) {
+        if (auto there = is_ready(rows.size()); !there) return give_up(std::move(there.error()));
+        const llama_state_seq_flags flags = shape_.mode == CaptureMode::whole ? kAll : kPartial;
+        if (!set(seq, {length, length}, boundary, flags)) return damaged("boundary");
     }
     if (llama_memory_seq_pos_max(memory_, seq) != length - 1) return damaged("length");
     return {};

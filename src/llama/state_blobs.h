@@ -47,8 +47,8 @@ public:
     /// `length`: tokens whose state the sequence holds.
     [[nodiscard]] std::size_t capture_boundary(llama_seq_id seq, TokenPos length, MutableBytes out) const;
     /// See Backend::restore. On an error the target is empty.
-    [[nodiscard]] Status restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary,
-                                 TokenPos length) const;
+    [[nodiscard]] Status restore(llama_seq_id seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                                 const PayloadReady &ready) const;
 
     /// The whole or the partial blob of a sequence, for the probe.
     [[nodiscard]] std::vector<std::byte> blob(llama_seq_id seq, llama_state_seq_flags flags) const;

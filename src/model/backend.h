@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,10 @@ struct RowsPayload {
     Bytes bytes;
 };
 
+/// Waits until the bytes of the i-th payload of a restore are there; the boundary comes behind the rows. Empty: they
+/// are.
+using PayloadReady = std::function<Status(std::size_t payload)>;
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -106,9 +111,13 @@ public:
                                                    MutableBytes boundary) = 0;
     /// Makes the empty sequence `seq` hold the prefix that `rows` (in order, without gaps, from 0; each used within
     /// [use_begin, use_end)) and `boundary` describe. `length`: the tokens it then holds. corrupt: the bytes are not
-    /// what they claim; the sequence is then empty.
-    [[nodiscard]] virtual Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary,
-                                         TokenPos length) = 0;
+    /// what they claim; the sequence is then empty. Bytes are looked at once `ready` has said so, so that one payload
+    /// can be copied while the next is read from somewhere; its error is handed up, and the sequence is empty.
+    [[nodiscard]] virtual Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                                         const PayloadReady &ready) = 0;
+    [[nodiscard]] Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) {
+        return restore(seq, rows, boundary, length, {});
+    }
 
     // -- residency on the device -----------------------------------------------------------------------------------
     /// Bytes that parking `seq` now would add to parked_bytes().

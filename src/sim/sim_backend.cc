@@ -42,7 +42,8 @@ public:
     Result<Captured> capture(SeqId seq, TokenSpan span, MutableBytes rows, MutableBytes boundary) override {
         return capture(at(seq), span, rows, boundary);
     }
-    Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) override;
+    Status restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                   const PayloadReady &ready) override;
 
     std::size_t park_cost(SeqId seq) const override;
     Result<ParkId> park(SeqId seq) override;
@@ -293,7 +294,8 @@ Result<SimState> SimBackend::rebuild(std::span<const RowsPayload> rows, Bytes bo
     return state;
 }
 
-Status SimBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length) {
+Status SimBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes boundary, TokenPos length,
+                           const PayloadReady &ready) {
     if (layout_.mode == CaptureMode::none) return fail(ErrorCode::unsupported, "{}", layout_.why);
     if (auto empty = can_be_target(seq); !empty) return empty;
     if (length < 1 || length > limits_.context) {
@@ -302,6 +304,10 @@ Status SimBackend::restore(SeqId seq, std::span<const RowsPayload> rows, Bytes b
     }
     if (auto room = check_room(length); !room) return room;
     if (auto error = control_->enter(SimCall::restore)) return fail(*std::move(error));
+    for (std::size_t i = 0; ready && i <= rows.size(); ++i) {
+        if (i == rows.size() && boundary.empty()) break;
+        if (auto there = ready(i); !there) return there;
+    }
     auto state = rebuild(rows, boundary, length);
     if (!state) return fail(state.error());
     put(seq, *std::move(state));

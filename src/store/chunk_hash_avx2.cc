@@ -15,10 +15,24 @@
 #define XXH_VECTOR 2  // XXH_AVX2
 #include <xxhash.h>
 
-extern "C" uint64_t cairn_chunk_hash_avx2(const void *bytes, size_t size, uint64_t seed) noexcept;
+extern "C" {
+uint64_t cairn_chunk_hash_avx2(const void *bytes, size_t size, uint64_t seed) noexcept;
+void cairn_chunk_hash_begin_avx2(void *state, uint64_t seed) noexcept;
+void cairn_chunk_hash_add_avx2(void *state, const void *bytes, size_t size) noexcept;
+uint64_t cairn_chunk_hash_end_avx2(const void *state) noexcept;
+}
 
 uint64_t cairn_chunk_hash_avx2(const void *bytes, size_t size, uint64_t seed) noexcept {
     return XXH3_64bits_withSeed(bytes, size, seed);
+}
+void cairn_chunk_hash_begin_avx2(void *state, uint64_t seed) noexcept {
+    XXH3_64bits_reset_withSeed((XXH3_state_t *)state, seed);
+}
+void cairn_chunk_hash_add_avx2(void *state, const void *bytes, size_t size) noexcept {
+    XXH3_64bits_update((XXH3_state_t *)state, bytes, size);
+}
+uint64_t cairn_chunk_hash_end_avx2(const void *state) noexcept {
+    return XXH3_64bits_digest((const XXH3_state_t *)state);
 }
 #pragma GCC pop_options
 

@@ -1,10 +1,7 @@
 #include "store/payload_file.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -14,6 +11,9 @@
 namespace cairn {
 
 namespace {
+
+/// Read and hashed at a time: what the caches of one core hold.
+constexpr std::size_t kReadBytes = 128_KiB;
 
 std::size_t length_of_chunk(std::uint64_t payload_bytes, std::size_t chunk) noexcept {
     const std::uint64_t before = std::uint64_t{chunk} * kPayloadChunkBytes;
@@ -55,44 +55,6 @@ ChunkSource chunks_of(const OpenPayload &from, std::vector<std::byte> &buffer) {
     };
 }
 
-/// Chunks that several threads read into one buffer. The first error ends the work of all.
-class ParallelRead {
-public:
-    ParallelRead(const OpenPayload &payload, MutableBytes to) noexcept : payload_(payload), to_(to) {}
-
-    /// Takes chunks until there are no more. Run by each thread.
-    void work() noexcept {
-        for (std::size_t i = next_++; i < payload_.chunks() && !failed_; i = next_++) {
-            auto done = payload_.read_chunk(i, to_.subspan(i * kPayloadChunkBytes, payload_.chunk_bytes(i)));
-            if (!done && !failed_.exchange(true)) error_ = std::move(done.error());
-        }
-    }
-    /// After all threads have ended.
-    [[nodiscard]] Status result() {
-        if (failed_) return fail(std::move(error_));
-        return {};
-    }
-
-private:
-    const OpenPayload &payload_;
-    const MutableBytes to_;
-    std::atomic<std::size_t> next_{0};
-    std::atomic<bool> failed_{false};
-    Error error_;  // by the thread that set failed_
-};
-
-void run_on_threads(ParallelRead &read, std::size_t threads) {
-    std::vector<std::jthread> others;  // joined at the end of this function
-    try {
-        others.reserve(threads - 1);
-        while (others.size() + 1 < threads)
-            others.emplace_back([&read] { read.work(); });
-    } catch (const std::exception &) {
-        // The machine has no more threads to give: those that run, and this one, do the work.
-    }
-    read.work();
-}
-
 }  // namespace
 
 Status write_payload_file(FileSystem &files, const std::string &path, PayloadHeader header, Bytes bytes) {
@@ -128,20 +90,25 @@ Status OpenPayload::read_chunk(std::size_t chunk, MutableBytes to) const {
     CAIRN_CHECK(chunk < chunks() && to.size() == chunk_bytes(chunk), "chunk {} of {} into {} bytes", chunk, chunks(),
                 to.size());
     const std::uint64_t begin = data_offset_ + std::uint64_t{chunk} * kPayloadChunkBytes;
-    if (auto done = read_exactly(*file_, begin, to); !done) return done;
-    if (chunk_hash(to, payload_chunk_seed(header.id, chunk)) != chunk_checksums_[chunk]) {
+    ChunkHash hash(payload_chunk_seed(header.id, chunk));
+    for (std::size_t at = 0; at < to.size(); at += kReadBytes) {
+        const MutableBytes piece = to.subspan(at, std::min(kReadBytes, to.size() - at));
+        if (auto done = read_exactly(*file_, begin + at, piece); !done) return done;
+        hash.add(piece);
+    }
+    if (hash.value() != chunk_checksums_[chunk]) {
         return fail(ErrorCode::corrupt, "{} is damaged: the checksum of its MiB {} is wrong.", path_, chunk);
     }
     return {};
 }
 
-Status OpenPayload::read(MutableBytes to, int threads) {
+Status OpenPayload::read(MutableBytes to) const {
     CAIRN_CHECK(to.size() == header.bytes && chunks() == payload_chunks(to.size()), "a payload of {} bytes into {}",
                 header.bytes, to.size());
-    ParallelRead read(*this, to);
-    run_on_threads(read, std::clamp<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), 1,
-                                                 std::max<std::size_t>(chunks(), 1)));
-    return read.result();
+    for (std::size_t i = 0; i < chunks(); ++i) {
+        if (auto done = read_chunk(i, to.subspan(i * kPayloadChunkBytes, chunk_bytes(i))); !done) return done;
+    }
+    return {};
 }
 
 Status OpenPayload::verify() {

@@ -1,20 +1,15 @@
 // SnapshotStore's restores from bytes: pieces that are on disk alone come to memory first.
 #include <algorithm>
 #include <memory>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "store/aligned_bytes.h"
+#include "store/payload_reader.h"
 #include "store/snapshot_store.h"
 
 namespace cairn {
-namespace {
-
-int reader_threads() {
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
-}
-
-}  // namespace
 
 std::size_t SnapshotStore::bytes_to_read(const Snapshot &snapshot) const {
     std::size_t bytes = 0;
@@ -29,47 +24,56 @@ std::size_t SnapshotStore::bytes_to_read(const Snapshot &snapshot) const {
 
 /// Brings those pieces of a snapshot to memory that a restore of `length` tokens needs and that are on disk alone: into
 /// blocks of the RAM tier, which stay where the restore succeeds; where that has no room, into memory of its own.
+///
+///     Loading loading(store, lease);
+///     auto done = backend.restore(seq, loading.rows(), loading.boundary(), length,
+///                                 [&](std::size_t i) { return loading.ready(i); });
+///
+/// Pieces are read while those before them are copied into the sequence.
 class SnapshotStore::Loading {
 public:
     Loading(SnapshotStore &store, const SnapshotLease &lease)
         : store_(store),
           snapshot_(lease.snapshot()),
           use_(snapshot_.rows().cut(snapshot_.rows().end == 0 ? 0 : lease.length()), Tier::ram),
-          rows_(use_.rows()) {}
-
-    Status run() {
+          rows_(use_.rows()),
+          chain_(rows_.chain()) {
         collect();
-        if (missing_.empty()) return {};
+        if (missing_.empty()) return;
+        start_s_ = store_.env_.now_s();
+        reader_.emplace();
         take_memory();
-        const SnapshotOrigin origin = store_.advisor_.origin_of(snapshot_);
-        const double start = store_.env_.now_s();
-        std::size_t bytes = 0;
-        for (Piece &piece : missing_) {
-            if (auto read = read_piece(piece, origin); !read) return give_up(piece, read.error());
-            bytes += piece.file->bytes();
-        }
-        const double seconds = store_.env_.now_s() - start;
-        store_.metrics_.add(Metric::disk_read_bytes_total, static_cast<double>(bytes));
-        store_.metrics_.observe(Metric::disk_read_seconds, seconds);
-        store_.advisor_.note_read(bytes, seconds);
-        return {};
+        origin_ = store_.advisor_.origin_of(snapshot_);
     }
 
-    /// Good until the next allocation in the RAM tier.
+    /// Good until the next allocation in the RAM tier. The bytes of a payload are there once ready() has said so.
     [[nodiscard]] std::vector<RowsPayload> rows() const {
         std::vector<RowsPayload> payloads;
-        const std::vector<RowSegment *> chain = rows_.chain();
-        for (std::size_t i = 0; i < chain.size(); ++i) {
-            const RowSegment &segment = *chain[i];
-            const TokenPos end = i + 1 < chain.size() ? chain[i + 1]->span().begin : rows_.end;
-            payloads.push_back({segment.span(), segment.span().begin, end, bytes_of(&segment, segment.block())});
+        for (std::size_t i = 0; i < chain_.size(); ++i) {
+            const TokenSpan span = chain_[i]->span();
+            payloads.push_back({span, span.begin, use_end(i), bytes_of(i, chain_[i]->block())});
         }
         return payloads;
     }
-    void mark_suspect(bool suspect) const { rows_.mark_suspect(suspect); }
-    /// After run() has failed: the rows that could not be read, if it was rows.
+    [[nodiscard]] Bytes boundary() const { return bytes_of(chain_.size(), snapshot_.boundary_block()); }
+
+    /// Until the i-th of the rows, or the boundary behind them, is there.
+    Status ready(std::size_t i) {
+        if (!missing_at_[i]) return {};
+        const std::size_t wanted = *missing_at_[i];
+        while (reader_->pieces() < std::min(missing_.size(), wanted + 1 + kPiecesAhead)) {
+            const std::size_t next = reader_->pieces();
+            if (auto opened = open(missing_[next]); !opened) return give_up(next, opened.error());
+        }
+        if (auto read = reader_->wait(wanted); !read) return give_up(reader_->failed_piece(), read.error());
+        if (wanted + 1 == missing_.size()) note_read();
+        return {};
+    }
+    /// A piece could not be read: nothing is known against the others.
+    [[nodiscard]] bool failed() const { return failed_; }
+    /// Then: the rows that could not be read, if it was rows.
     [[nodiscard]] const RowSegment *lost_rows() const { return lost_rows_; }
-    [[nodiscard]] Bytes boundary() const { return bytes_of(nullptr, snapshot_.boundary_block()); }
+    void mark_suspect(bool suspect) const { rows_.mark_suspect(suspect); }
 
     /// The restore has succeeded: what was read into the RAM tier stays there.
     void keep() {
@@ -89,13 +93,16 @@ public:
     }
 
 private:
+    /// Files that are open at a time, but for the one that is waited for.
+    static constexpr std::size_t kPiecesAhead = 8;
+
     struct Piece {
         RowSegment *segment = nullptr;  // null: the boundary
         const DiskFile *file = nullptr;
         TokenPos use_end = 0;
-        Tokens tokens;  // of the segment, once it is read
+        Tokens tokens;  // of the segment, once it is open
         RamBlock block;
-        std::unique_ptr<std::byte[]> own_memory;
+        AlignedBytes own_memory;
 
         [[nodiscard]] MutableBytes bytes() {
             return own_memory ? MutableBytes(own_memory.get(), file->bytes()) : block.bytes();
@@ -105,14 +112,21 @@ private:
         }
     };
 
+    [[nodiscard]] TokenPos use_end(std::size_t i) const {
+        return i + 1 < chain_.size() ? chain_[i + 1]->span().begin : rows_.end;
+    }
+
     void collect() {
-        TokenPos use_end = rows_.end;
-        for (RowSegment *at = rows_.segment.get(); at != nullptr; at = at->parent().get()) {
-            if (at->block().empty()) missing_.push_back({at, at->file(), use_end, {}, {}, nullptr});
-            use_end = at->span().begin;
+        missing_at_.resize(chain_.size() + 1);
+        const auto add = [this](std::size_t i, Piece piece) {
+            missing_at_[i] = missing_.size();
+            missing_.push_back(std::move(piece));
+        };
+        for (std::size_t i = 0; i < chain_.size(); ++i) {
+            if (chain_[i]->block().empty()) add(i, {chain_[i], chain_[i]->file(), use_end(i), {}, {}, nullptr});
         }
         if (snapshot_.boundary_block().empty() && snapshot_.boundary_file() != nullptr) {
-            missing_.push_back({nullptr, snapshot_.boundary_file(), snapshot_.position(), {}, {}, nullptr});
+            add(chain_.size(), {nullptr, snapshot_.boundary_file(), snapshot_.position(), {}, {}, nullptr});
         }
     }
 
@@ -126,53 +140,69 @@ private:
             if (block) {
                 piece.block = std::move(*block);
             } else {
-                piece.own_memory.reset(new std::byte[piece.file->bytes()]);
+                piece.own_memory = make_aligned_bytes(piece.file->bytes());
             }
         }
     }
 
-    Status read_piece(Piece &piece, const SnapshotOrigin &origin) {
+    /// Gives a piece to the reader.
+    Status open(Piece &piece) {
         auto payload = store_.disk_->open(*piece.file);
         if (!payload) return fail(payload.error());
-        const PayloadOrigin expected{piece.file->facts().kind, piece.file->id(), piece.file->facts().span, &origin.ns};
-        if (auto ours = check_origin(payload->header, expected, origin.tokens, piece.use_end); !ours) return ours;
+        const PayloadOrigin expected{piece.file->facts().kind, piece.file->id(), piece.file->facts().span, &origin_.ns};
+        if (auto ours = check_origin(payload->header, expected, origin_.tokens, piece.use_end); !ours) return ours;
         if (payload->header.bytes != piece.file->bytes()) {
             return fail(ErrorCode::corrupt, "The payload {} has {} bytes, and its row says {}.", piece.file->id(),
                         payload->header.bytes, piece.file->bytes());
         }
         piece.tokens = std::move(payload->header.tokens);
-        return payload->read(piece.bytes(), reader_threads());
+        reader_->add(std::move(*payload), piece.bytes());
+        return {};
     }
 
-    Status give_up(const Piece &piece, const Error &error) {
+    void note_read() {
+        const double seconds = store_.env_.now_s() - start_s_;
+        std::size_t bytes = 0;
+        for (const Piece &piece : missing_)
+            bytes += piece.file->bytes();
+        store_.metrics_.add(Metric::disk_read_bytes_total, static_cast<double>(bytes));
+        store_.metrics_.observe(Metric::disk_read_seconds, seconds);
+        store_.advisor_.note_read(bytes, seconds);
+    }
+
+    Status give_up(std::size_t piece, const Error &error) {
         store_.metrics_.add(Metric::disk_failures_total, 1, std::string("read_") + name_of(error.code));
-        lost_rows_ = piece.segment;
+        failed_ = true;
+        lost_rows_ = missing_[piece].segment;
         return fail(error);
     }
 
-    [[nodiscard]] Bytes bytes_of(const RowSegment *segment, const RamBlock &block) const {
-        for (const Piece &piece : missing_) {
-            if (piece.segment == segment) return piece.bytes();
-        }
-        return block.bytes();
+    [[nodiscard]] Bytes bytes_of(std::size_t i, const RamBlock &block) const {
+        return missing_at_[i] ? missing_[*missing_at_[i]].bytes() : block.bytes();
     }
 
     SnapshotStore &store_;
     Snapshot &snapshot_;
     RowsUse use_;  // so that no block leaves while others are brought
     const RowsRef &rows_;
-    std::vector<Piece> missing_;
+    const std::vector<RowSegment *> chain_;
+    std::vector<Piece> missing_;                          // in the order of their use
+    std::vector<std::optional<std::size_t>> missing_at_;  // of each of the chain, and of the boundary behind it
+    SnapshotOrigin origin_;
+    double start_s_ = 0;
+    bool failed_ = false;
     const RowSegment *lost_rows_ = nullptr;
+    std::optional<PayloadReader> reader_;  // last: it ends before the memory that it fills
 };
 
 Status SnapshotStore::restore_bytes(const SnapshotLease &lease, SeqId seq) {
     Loading loading(*this, lease);
-    auto done = loading.run();
-    if (!done) {
+    auto done = backend_.restore(seq, loading.rows(), loading.boundary(), lease.length(),
+                                 [&loading](std::size_t i) { return loading.ready(i); });
+    if (loading.failed()) {
         if (loading.lost_rows() != nullptr) lose_rows(*loading.lost_rows());
         return done;
     }
-    done = backend_.restore(seq, loading.rows(), loading.boundary(), lease.length());
     // Which payload of the chain is bad is not known. Nothing new is built on any of them until one is proven by use.
     if (done || !payload_is_innocent(done.error().code)) loading.mark_suspect(!done);
     if (done) loading.keep();

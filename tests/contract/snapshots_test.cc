@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/contract/backend_case.h"
 
 namespace cairn {
@@ -56,6 +58,39 @@ TEST_P(BackendSnapshots, EveryTailAfterARestoreIsAsIfNeverInterrupted) {
         if (HasFailure()) return;
     }
     RecordProperty("largest_logit_difference", fmt::format("{:g}", worst));
+}
+
+TEST_P(BackendSnapshots, BytesAreLookedAtOnceTheyAreThere) {
+    prefill(kA, tokens_);
+    const CapturedChain ram = driver_->capture(kA, kCuts);
+    CapturedChain coming = ram;
+    for (auto &link : coming.links)
+        std::fill(link.rows.begin(), link.rows.end(), std::byte{0});
+    std::fill(coming.boundary.begin(), coming.boundary.end(), std::byte{0});
+    const std::vector<RowsPayload> rows = coming.payloads();
+    const auto arrive = [&](std::size_t i) -> Status {
+        EXPECT_LE(i, rows.size());
+        if (i < rows.size()) {
+            std::copy(ram.links[i].rows.begin(), ram.links[i].rows.end(), coming.links[i].rows.begin());
+        } else {
+            std::copy(ram.boundary.begin(), ram.boundary.end(), coming.boundary.begin());
+        }
+        return {};
+    };
+    ASSERT_TRUE(backend_->restore(kB, rows, coming.boundary, coming.length, arrive));
+    expect_same(go_on(kA, tokens_, kPrefix, kPrefix + 20, 6), go_on(kB, tokens_, kPrefix, kPrefix + 20, 6), "arriving");
+
+    // Where one does not come, its error comes up, and nothing is left.
+    const std::size_t last = layout().has_boundary ? rows.size() : rows.size() - 1;
+    const TokenPos cells = backend_->cells_used();
+    const Status done = backend_->restore(kC, rows, coming.boundary, coming.length, [&](std::size_t i) -> Status {
+        if (i == last) return fail(ErrorCode::io, "the disk is gone");
+        return arrive(i);
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::io);
+    EXPECT_EQ(backend_->length(kC), 0);
+    EXPECT_EQ(backend_->cells_used(), cells);
 }
 
 TEST_P(BackendSnapshots, TwoSequencesLiveFromOneSnapshotAtOnce) {

@@ -80,17 +80,34 @@ protected:
         if (pending_.empty()) return;
         Pending taken = take_pending();
         const auto entry = make_checkpoint("x");
-        const auto published = index_.publish(std::move(taken.reservation), entry);
-        const auto same = std::find_if(known_.begin(), known_.end(), [&](const Known &known) {
-            return known.ns == taken.ns && known.tokens == taken.tokens;
-        });
+        note_published(taken.ns, taken.tokens, entry, index_.publish(std::move(taken.reservation), entry));
+    }
+
+    void publish_below() {
+        if (known_.empty()) return;
+        const Known above = any_known();
+        Tokens tokens = above.tokens;
+        const int more = 1 + pick(std::get<1>(GetParam()).longest);
+        for (int i = 0; i < more; ++i)
+            tokens.push_back(pick(100) < std::get<1>(GetParam()).unlike_percent ? 1 + pick(2) : 0);
+        const auto entry = make_checkpoint("y");
+        const auto published = index_.publish_below(above.ref, TokenView(tokens).subspan(above.tokens.size()), entry);
+        ASSERT_TRUE(published.has_value());
+        note_published(above.ns, tokens, entry, *published);
+        EXPECT_FALSE(index_.publish_below({}, tokens, entry).has_value());
+    }
+
+    void note_published(const NamespaceKey &ns, const Tokens &tokens, const CheckpointPtr &entry,
+                        const Index::Published &published) {
+        const auto same = std::find_if(known_.begin(), known_.end(),
+                                       [&](const Known &known) { return known.ns == ns && known.tokens == tokens; });
         ASSERT_EQ(published.replaced.has_value(), same != known_.end());
         if (same != known_.end()) {
             EXPECT_EQ(*published.replaced, same->entry);
             EXPECT_EQ(index_.find(same->ref), nullptr);
             known_.erase(same);
         }
-        known_.push_back({taken.ns, taken.tokens, entry, published.ref});
+        known_.push_back({ns, tokens, entry, published.ref});
     }
 
     void drop() {
@@ -198,7 +215,8 @@ protected:
     void step() {
         const int what = pick(1000);
         if (what < 280) return reserve();
-        if (what < 500) return publish();
+        if (what < 430) return publish();
+        if (what < 500) return publish_below();
         if (what < 560) return drop();
         if (what < 640) return erase();
         if (what < 720) return turn();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "store/payload_reader.h"
 #include "tests/store/payload_example.h"
 #include "tests/store/sealed_bytes.h"
 #include "tests/support/sim_file_system.h"
@@ -32,6 +33,12 @@ std::string random_bytes(std::size_t size, std::uint64_t seed = 1) {
 
 MutableBytes writable(std::string &text) {
     return std::as_writable_bytes(std::span<char>(text));
+}
+
+Status read_on(OpenPayload payload, std::string &to, int threads) {
+    PayloadReader reader(threads);
+    reader.add(std::move(payload), writable(to));
+    return reader.wait(0);
 }
 
 class PayloadFile : public testing::Test {
@@ -74,11 +81,11 @@ TEST_F(PayloadFile, GivesBackWhatWasWrittenAtEverySizeAroundAChunk) {
             PayloadHeader expected = header;
             expected.bytes = size;
             EXPECT_EQ(payload->header, expected);
+            EXPECT_TRUE(payload->verify().has_value());
             std::string read(size, '\0');
-            const auto done = payload->read(writable(read), threads);
+            const auto done = read_on(std::move(*payload), read, threads);
             ASSERT_TRUE(done.has_value()) << done.error().what;
             EXPECT_TRUE(read == bytes) << size;
-            EXPECT_TRUE(payload->verify().has_value());
         }
         EXPECT_EQ(disk.info(kPath)->size, payload_file_bytes(size, header.tokens.size()));
     }
@@ -104,7 +111,7 @@ TEST_F(PayloadFile, ShortAndInterruptedReadsAndWritesChangeNothing) {
         auto payload = open_payload_file(disk, kPath);
         ASSERT_TRUE(payload.has_value()) << payload.error().what;
         std::string read(bytes.size(), '\0');
-        ASSERT_TRUE(payload->read(writable(read), 3).has_value());
+        ASSERT_TRUE(read_on(std::move(*payload), read, 3).has_value());
         EXPECT_TRUE(read == bytes);
     }
 }
@@ -127,11 +134,11 @@ TEST_F(PayloadFile, ABitThatIsWrongInAnyChunkIsFoundByEveryThread) {
     const std::uint64_t data = payload_file_bytes(0, header.tokens.size());
     for (std::uint64_t at = 0; at < bytes.size(); at += 300'000) {
         disk.flip_bit(kPath, (data + at) * 8 + at % 8);
-        auto payload = open_payload_file(disk, kPath);
-        ASSERT_TRUE(payload.has_value());
         for (const int threads : {1, 4}) {
+            auto payload = open_payload_file(disk, kPath);
+            ASSERT_TRUE(payload.has_value());
             std::string read(bytes.size(), '\0');
-            const auto done = payload->read(writable(read), threads);
+            const auto done = read_on(std::move(*payload), read, threads);
             ASSERT_FALSE(done.has_value()) << at;
             EXPECT_EQ(done.error().code, ErrorCode::corrupt);
         }
@@ -343,12 +350,12 @@ TEST_F(PayloadFile, EveryErrorOfReadingIsHandedUp) {
     for (const int threads : {1, 4}) {
         const std::uint64_t begin = disk.operations();
         std::string read(bytes.size(), '\0');
-        ASSERT_TRUE(open_payload_file(disk, kPath)->read(writable(read), threads).has_value());
+        ASSERT_TRUE(read_on(std::move(*open_payload_file(disk, kPath)), read, threads).has_value());
         const std::uint64_t operations = disk.operations() - begin;
         for (std::uint64_t n = 1; n <= operations; ++n) {
             disk.fail_operation(n, ErrorCode::io);
             auto payload = open_payload_file(disk, kPath);
-            const Status done = payload ? payload->read(writable(read), threads) : fail(payload.error());
+            const Status done = payload ? read_on(std::move(*payload), read, threads) : fail(payload.error());
             ASSERT_FALSE(done.has_value()) << n;
             EXPECT_EQ(done.error().code, ErrorCode::io);
             disk.clear_faults();
