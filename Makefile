@@ -3,7 +3,9 @@
 #     make test     build and run all tests
 # More:
 #     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
-#     make bench    every bench: bench-state, bench-plain, bench-index (bench/README.md)
+#     make bench    quick benches: bench-state, bench-plain, bench-index, bench-micro (bench/README.md)
+#     make bench-compare   cairn against llama-server: hours; COMPARE_FLAGS="..." flags of bench/compare
+#     make bench-gates     holds that comparison and the other benches against bench/gates.json
 #     make soak     a mix of everything for SOAK_SECONDS=300; kill -9 under traffic, SOAK_ROUNDS=200 times; and
 #                   SOAK_MUTATIONS=10000 damaged cache directories
 #     make tsan     the tests that need no libllama, under ThreadSanitizer
@@ -21,6 +23,7 @@ SOAK_ROUNDS ?= 200
 TRACES ?= traces
 WORKLOAD ?= agents
 SOAK_MUTATIONS ?= 10000
+COMPARE_FLAGS ?=
 # Compiler results are shared between clones in different folders.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
@@ -28,7 +31,7 @@ export CCACHE_SLOPPINESS ?= include_file_mtime,time_macros
 
 configure = mkdir -p $(1) && cmake -S . -B $(1) -G Ninja $(2) >$(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
 
-.PHONY: run build test bench bench-model bench-state bench-plain bench-index bench-disk soak tsan fuzz format clean
+.PHONY: run build test bench bench-model bench-state bench-plain bench-index bench-micro bench-compare bench-gates bench-disk soak tsan fuzz format clean
 
 run: build
 	$(BUILD)/bin/cairn serve -m models/demo.gguf $(RUN_FLAGS)
@@ -45,7 +48,7 @@ test:
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn check_binaries
 	cd $(BUILD) && ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-bench: bench-index bench-state bench-plain
+bench: bench-index bench-state bench-plain bench-micro
 
 bench-model:
 	@tools/setup --test
@@ -59,6 +62,22 @@ bench-state: bench-model
 bench-plain: bench-model
 	@cmake --build $(BUILD) -j $(JOBS) --target plain llama-bench
 	bench/plain.py --bin $(BUILD)/bin --model $(BUILD)/bench/qwen35-0.8b.gguf
+
+bench-micro:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target scheduler_bench stream_bench chat_template_bench
+	for bench in scheduler stream chat_template; do $(BUILD)/bin/$${bench}_bench || exit 1; done
+
+bench-compare: bench-model
+	@cmake --build $(BUILD) -j $(JOBS) --target cairn llama-server
+	bench/compare --bin $(BUILD)/bin --model-dir $(BUILD)/bench --out $(BUILD)/bench/compare $(COMPARE_FLAGS)
+
+bench-gates:
+	@tools/setup --bench
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_model state_bench index_bench hot_paths
+	bench/gates --bin $(BUILD)/bin --model $(BUILD)/bench/qwen35-0.8b.gguf --compare $(BUILD)/bench/compare/compare.json
 
 # TRACES: a folder with request traces, WORKLOAD: one of bench/replay_trace.py's (bench/README.md).
 bench-disk:

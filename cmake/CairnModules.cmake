@@ -52,12 +52,15 @@ if(CAIRN_WITH_LLAMA)
   cairn_module_library(cairn_api MODULES api LINK cairn_llama_headers llama-common LINK_CAIRN cairn_core)
   cairn_module_library(cairn_library MODULES library LINK_CAIRN cairn_api cairn_llama)
   cairn_module_library(cairn_server MODULES server LINK_CAIRN cairn_api)
-  # The texts of `cairn demo` are compiled in.
+  # The workloads of `cairn bench` and the texts of `cairn demo` are compiled in.
   include(EmbedText)
+  file(GLOB workloads CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/workloads/*.json)
+  cairn_embed_texts(bench_workloads kBenchWorkloadTexts ${workloads})
+  cairn_module_library(cairn_bench MODULES bench SOURCES ${bench_workloads} LINK_CAIRN cairn_server)
   cairn_embed_text(demo_handbook kDemoHandbookText ${PROJECT_SOURCE_DIR}/tools/demo/handbook.txt)
   cairn_embed_text(demo_questions kDemoQuestionsText ${PROJECT_SOURCE_DIR}/tools/demo/questions.json)
   cairn_module_library(cairn_app MODULES app SOURCES ${demo_handbook} ${demo_questions}
-    LINK_CAIRN cairn_server cairn_library)
+    LINK_CAIRN cairn_bench cairn_server cairn_library)
   if(TARGET cairn_app)
     set(demo_model CAIRN_DEMO_MODEL="${PROJECT_SOURCE_DIR}/models/demo.gguf")
     add_executable(cairn src/app/main.cc)

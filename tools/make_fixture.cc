@@ -1,5 +1,6 @@
 // make_fixture VOCABULARY.gguf FOLDER: writes the tiny models that tests use.
-// make_fixture VOCABULARY.gguf FOLDER qwen35-0.8b: writes the model that benches use, of a real one's shape, at Q8_0.
+// make_fixture VOCABULARY.gguf FOLDER NAME: writes a model that benches use, of a real one's shape, at Q8_0:
+// qwen35-0.8b or nemotron-h.
 //
 //     make_fixture models/demo.gguf build/fixtures
 //
@@ -161,6 +162,24 @@ Shape qwen35_800m(const gguf_context &vocabulary) {
     return std::move(shape.number("full_attention_interval", 4).numbers("rope.dimension_sections", {11, 11, 10, 0}));
 }
 
+// The layers of Nemotron-H-8B (24 Mamba-2, 24 feed-forward, 4 attention) at three eighths of its width: 0.9B.
+Shape nemotron_h_900m(const gguf_context &vocabulary) {
+    constexpr std::string_view kLayers = "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-";
+    std::vector<std::uint32_t> feed_forward, kv_heads;
+    for (const char layer : kLayers) {
+        feed_forward.push_back(layer == '-' ? 6144 : 0);
+        kv_heads.push_back(layer == '*' ? 4 : 0);
+    }
+    const auto layers = static_cast<std::uint32_t>(kLayers.size());
+    Shape shape(vocabulary, "nemotron_h");
+    shape.number("block_count", layers).number("embedding_length", 1536).numbers("feed_forward_length", feed_forward);
+    shape.numbers("attention.head_count", std::vector<std::uint32_t>(layers, 16));
+    shape.numbers("attention.head_count_kv", kv_heads).real("attention.layer_norm_epsilon", 1e-5f);
+    shape.number("attention.key_length", 128).number("attention.value_length", 128);
+    shape.number("rope.dimension_count", 128).number("context_length", 262144);
+    return std::move(shape.recurrent(3072, 128, 48, 8));
+}
+
 Shape nemotron_h(const gguf_context &vocabulary) {
     Shape shape(vocabulary, "nemotron_h");
     // A layer is recurrent, attention or feed-forward: M * - M *
@@ -260,6 +279,14 @@ void write_adapter(const fs::path &path) {
     ggml_free(tensors);
 }
 
+/// A model of a real one's size: it exists in full for a moment only.
+void write_bench_model(const Shape &shape, const fs::path &path) {
+    const fs::path full = path.string() + ".f32";
+    write_model(shape, full);
+    write_quantised(full, path);
+    fs::remove(full);
+}
+
 void only_errors(ggml_log_level level, const char *text, void *) {
     if (level == GGML_LOG_LEVEL_ERROR) std::fputs(text, stderr);
 }
@@ -267,8 +294,9 @@ void only_errors(ggml_log_level level, const char *text, void *) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    const bool bench = argc == 4 && std::string_view(argv[3]) == "qwen35-0.8b";
-    if (argc != 3 && !bench) die("usage: make_fixture VOCABULARY.gguf FOLDER [qwen35-0.8b]");
+    const std::string_view bench = argc == 4 ? argv[3] : "";
+    const bool known = bench == "qwen35-0.8b" || bench == "nemotron-h";
+    if (argc != 3 && !known) die("usage: make_fixture VOCABULARY.gguf FOLDER [qwen35-0.8b | nemotron-h]");
     const fs::path folder = argv[2];
     std::error_code error;
     fs::create_directories(folder, error);
@@ -277,11 +305,9 @@ int main(int argc, char **argv) {
     llama_backend_init();
     const Gguf vocabulary(gguf_init_from_file(argv[1], {.no_alloc = true, .ctx = nullptr}));
     if (!vocabulary) die(std::string("cannot read the vocabulary of ") + argv[1]);
-    if (bench) {
-        const fs::path full = folder / "qwen35-0.8b-f32.gguf";
-        write_model(qwen35_800m(*vocabulary), full);
-        write_quantised(full, folder / "qwen35-0.8b.gguf");
-        fs::remove(full);
+    if (known) {
+        const Shape shape = bench == "nemotron-h" ? nemotron_h_900m(*vocabulary) : qwen35_800m(*vocabulary);
+        write_bench_model(shape, folder / (std::string(bench) + ".gguf"));
         return 0;
     }
     write_model(qwen35(*vocabulary), folder / "qwen35.gguf");

@@ -20,6 +20,7 @@ struct Command {
 [[nodiscard]] Command add_run_command(CLI::App &parent);
 [[nodiscard]] Command add_demo_command(CLI::App &parent);
 [[nodiscard]] Command add_cache_command(CLI::App &parent);
+[[nodiscard]] Command add_bench_command(CLI::App &parent);
 
 /// Prints the error to stderr and returns its exit status.
 [[nodiscard]] int report(const Error &error);

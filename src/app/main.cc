@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     app.set_version_flag("--version", CAIRN_VERSION);
     app.require_subcommand(1);
     const std::array commands{cairn::add_serve_command(app), cairn::add_run_command(app), cairn::add_demo_command(app),
-                              cairn::add_cache_command(app)};
+                              cairn::add_cache_command(app), cairn::add_bench_command(app)};
     if (names_unknown_command(app, argc, argv)) return kUsage;
     try {
         cairn::parse_command_line(app, argc, argv);

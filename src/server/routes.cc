@@ -2,16 +2,20 @@
 
 #include <array>
 
+#include "api/text_calls.h"
 #include "server/plain_handlers.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::array<Route, 13> kRoutes{{
+constexpr std::array<Route, 16> kRoutes{{
     {"POST", "/v1/chat/completions", "/chat/completions", CallKind::chat, Access::key,
      "Answers a conversation, whole or as a stream of server-sent events."},
     {"POST", "/v1/completions", "/completions", CallKind::completion, Access::key,
      "Continues a text or an array of token ids, whole or as a stream."},
+    {"POST", "/tokenize", "", &tokenize_call, Access::key, "The tokens of a text."},
+    {"POST", "/detokenize", "", &detokenize_call, Access::key, "The text of tokens."},
+    {"POST", "/apply-template", "", &apply_template_call, Access::key, "The prompt that a conversation becomes."},
     {"GET", "/v1/models", "/models", &handle_models, Access::key, "Lists the model that is served."},
     {"GET", "/v1/models/{id}", "/models/{id}", &handle_model, Access::key, "Describes the model that is served."},
     {"GET", "/health", "/v1/health", &handle_health, Access::open, "Says whether the server takes calls."},

@@ -26,6 +26,9 @@ struct ServerContext;
 /// Answers at once. `parameter`: what stands for "{...}", decoded.
 using PlainHandler = Reply (*)(const ServerContext &context, const RequestHead &head, std::string_view parameter);
 
+/// Answers from the body alone, on a thread that may take its time.
+using TextHandler = Result<std::string> (*)(std::string_view body, const ApiContext &context);
+
 /// Who may ask.
 enum class Access : std::uint8_t {
     open,   ///< anybody
@@ -38,7 +41,7 @@ struct Route {
     std::string_view path;
     std::string_view alias;  ///< the same under another path, as llama-server has it; or empty
     /// A CallKind: the body is a call for the engine.
-    std::variant<PlainHandler, CallKind, AdminHandler> handler;
+    std::variant<PlainHandler, CallKind, TextHandler, AdminHandler> handler;
     Access access;
     std::string_view help;
 };

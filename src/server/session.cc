@@ -108,6 +108,16 @@ asio::awaitable<Result<ApiCall>> parse_call(CallKind kind, const std::string &bo
     }
 }
 
+asio::awaitable<Reply> call_text(TextHandler handler, std::string body, const ApiContext &api) {
+    // A coroutine only to run on the parsers' threads.
+    try {
+        auto text = handler(body, api);
+        co_return text ? Reply{.headers = {}, .body = std::move(*text)} : error_reply(text.error());
+    } catch (const std::exception &error) {
+        co_return error_reply(defect(error));
+    }
+}
+
 asio::awaitable<Reply> call_admin(AdminHandler handler, CacheAdmin &admin, std::string parameter, std::string body) {
     // A coroutine only to run on the admins' thread.
     try {
@@ -242,6 +252,11 @@ asio::awaitable<bool> Session::serve_next() {
 
     if (const auto *kind = std::get_if<CallKind>(&match.route->handler)) {
         co_return co_await generate(std::move(exchange), *kind, std::move(parser.get().body()));
+    }
+    if (const auto *handler = std::get_if<TextHandler>(&match.route->handler)) {
+        Reply reply = co_await asio::co_spawn(
+            context_.parsers, call_text(*handler, std::move(parser.get().body()), context_.api), asio::use_awaitable);
+        co_return co_await send(exchange, std::move(reply));
     }
     if (const auto *handler = std::get_if<AdminHandler>(&match.route->handler)) {
         Reply reply = co_await asio::co_spawn(

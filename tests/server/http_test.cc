@@ -68,6 +68,21 @@ TEST(Http, the_home_page_names_every_route_and_a_line_to_try) {
     EXPECT_NE(response->body.find("curl http://test/v1/chat/completions"), std::string::npos);
 }
 
+TEST(Http, a_text_is_tokenized_and_made_a_prompt) {
+    TestServer test;
+    RawClient client(test.port);
+    client.post("/tokenize", R"({"content": "abc"})");
+    const auto tokens = json_of(client.read());
+    client.post("/detokenize", tokens.dump());
+    EXPECT_EQ(json_of(client.read())["content"], "abc");
+    client.post("/apply-template", R"({"messages": [{"role": "user", "content": "abc"}]})");
+    EXPECT_EQ(json_of(client.read())["prompt"], "<|im_start|>user\nabc<|im_end|>\n<|im_start|>assistant\n");
+    client.post("/tokenize", "{}");
+    const auto refused = client.read();
+    EXPECT_EQ(refused->status, 400);
+    EXPECT_EQ(json_of(refused)["error"]["message"], "'content' must be a text");
+}
+
 TEST(Http, head_is_get_without_the_body) {
     TestServer test;
     RawClient client(test.port);

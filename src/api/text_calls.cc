@@ -1,0 +1,95 @@
+#include "api/text_calls.h"
+
+#include <optional>
+#include <utility>
+
+#include "api/chat_messages.h"
+#include "api/field_reader.h"
+
+namespace cairn {
+namespace {
+
+std::string text_of(const Json &json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_utf8(const std::string &text) {
+    try {
+        (void)Json(text).dump();
+        return true;
+    } catch (const Json::type_error &) {
+        return false;
+    }
+}
+
+Json with_piece(Token token, const Vocabulary &vocabulary) {
+    const std::string piece = vocabulary.piece(token, true);
+    if (is_utf8(piece)) return {{"id", token}, {"piece", piece}};
+    Json bytes = Json::array();
+    for (const char byte : piece)
+        bytes.push_back(static_cast<unsigned char>(byte));
+    return {{"id", token}, {"piece", bytes}};
+}
+
+/// The value of a field that must be there.
+template <class T>
+T required(std::optional<T> value, FieldReader &fields, FirstError &error, const char *name, const char *what) {
+    if (!value && !error) fields.must_be(name, what);
+    return std::move(value).value_or(T{});
+}
+
+}  // namespace
+
+Result<std::string> tokenize_call(std::string_view body, const ApiContext &context) {
+    const auto json = parse_object(body);
+    if (!json) return fail(json.error());
+    FirstError error;
+    FieldReader fields(*json, "", error);
+    const std::string content = required(fields.text("content"), fields, error, "content", "a text");
+    const bool add_special = fields.boolean("add_special").value_or(false);
+    const bool parse_special = fields.boolean("parse_special").value_or(true);
+    const bool with_pieces = fields.boolean("with_pieces").value_or(false);
+    if (error) return fail(error.take());
+    const auto tokens = context.vocabulary.tokenize(content, add_special,
+                                                    parse_special ? SpecialTokens::parse : SpecialTokens::as_text);
+    if (!tokens) return fail(tokens.error());
+    if (!with_pieces) return text_of({{"tokens", *tokens}});
+    Json pieces = Json::array();
+    for (const Token token : *tokens)
+        pieces.push_back(with_piece(token, context.vocabulary));
+    return text_of({{"tokens", pieces}});
+}
+
+Result<std::string> detokenize_call(std::string_view body, const ApiContext &context) {
+    const auto json = parse_object(body);
+    if (!json) return fail(json.error());
+    FirstError error;
+    FieldReader fields(*json, "", error);
+    const Json *tokens = fields.array("tokens");
+    if (tokens == nullptr && !error) fields.must_be("tokens", "an array of token ids");
+    if (error) return fail(error.take());
+    std::string content;
+    for (const Json &value : *tokens) {
+        const auto token = integer_in(value, 0, context.vocabulary.size() - 1);
+        if (!token) {
+            return fail(ErrorCode::invalid_argument, "'tokens' must be ids from 0 to {}: {} is none",
+                        context.vocabulary.size() - 1, text_of(value));
+        }
+        content += context.vocabulary.piece(static_cast<Token>(*token), true);
+    }
+    return text_of({{"content", content}});
+}
+
+Result<std::string> apply_template_call(std::string_view body, const ApiContext &context) {
+    const auto json = parse_object(body);
+    if (!json) return fail(json.error());
+    FirstError error;
+    FieldReader fields(*json, "", error);
+    const ChatInput input = read_chat_input(fields, error);
+    if (error) return fail(error.take());
+    const auto text = context.chat_template.render_text(input);
+    if (!text) return fail(text.error());
+    return text_of({{"prompt", *text}});
+}
+
+}  // namespace cairn

@@ -1,0 +1,29 @@
+// What the words behind `cairn bench` mean.
+//
+//     auto target = parse_server_url("http://localhost:8080", "key");       // 127.0.0.1, 8080
+//     auto workloads = find_workloads(files, {"edits", "mine.json"});       // a built-in one, and a file
+//     auto runs = read_runs(files, {"cairn=a.json", "b.json"});             // named "cairn" and "b"
+//
+// Threads: one. Errors: invalid_argument, or what reading a file says; what was given and what to give is named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report_html.h"
+#include "bench/workload.h"
+#include "env/file_system.h"
+#include "server/http_client.h"
+
+namespace cairn {
+
+/// "http://HOST:PORT", HOST an address or "localhost"; without a port it is 80. A path behind it must be "/" or "/v1".
+[[nodiscard]] Result<HttpTarget> parse_server_url(const std::string &url, const std::string &key);
+
+/// All built-in workloads where `names` is empty. A name of a built-in one comes before a file of this name.
+[[nodiscard]] Result<std::vector<Workload>> find_workloads(FileSystem &files, const std::vector<std::string> &names);
+
+/// Results of earlier runs, "NAME=FILE" or "FILE".
+[[nodiscard]] Result<std::vector<NamedRun>> read_runs(FileSystem &files, const std::vector<std::string> &froms);
+
+}  // namespace cairn

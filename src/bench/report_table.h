@@ -1,0 +1,23 @@
+// A run as a table for people: a line for each workload, and what went wrong below it.
+//
+//     workload     asked  failed     p50     max      sum    ideal  ratio     prompt    ideal  ratio    p50     p99
+//     tokens/s multi-turn       8       0    0.31    2.10     4.20     3.90   1.08       1302     1280   1.02     41 55
+//     83.1
+//
+// Threads: any.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench/results.h"
+
+namespace cairn {
+
+[[nodiscard]] std::string run_table(const RunResult &run);
+/// Where a server's model, speed and texts are told: the line above a table.
+[[nodiscard]] std::string run_heading(const RunResult &run);
+/// "1.35"; "-" where there is nothing to divide by, or nothing to divide.
+[[nodiscard]] std::string ratio_text(std::optional<double> value, double ideal);
+
+}  // namespace cairn
