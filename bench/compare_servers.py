@@ -18,9 +18,11 @@ SERVERS = (CAIRN, LLAMA)
 START_LIMIT_S = 300
 STOP_LIMIT_S = 60
 
-# How many requests a workload has in flight at once, where DEFAULT_STREAMS is not it: with "best" both get -np by it.
+# -np of both with "best": how many requests a workload has in flight at once. The four conversations of `interleaved`
+# come in turn, and have fewer slots than they are: that is what it is about.
 DEFAULT_STREAMS = 4
-STREAMS = {"concurrent": 6, "no-reuse-1": 1, "no-reuse-16": 16}
+STREAMS = {"interleaved": 2, "edits": 1, "multi-turn": 1, "fan-out": 1, "restart": 1, "agent": 1, "concurrent": 6, "no-reuse-1": 1,
+           "no-reuse-16": 16}
 
 
 class ServerError(Exception):

@@ -1,5 +1,6 @@
 #include "api/chat_template.h"
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -28,7 +29,9 @@ struct Rendering {
 
 struct ChatTemplate::Impl {
     Impl(const Vocabulary &vocab, std::unique_ptr<JinjaTemplate> parsed)
-        : vocabulary(vocab), matcher(vocab), jinja(std::move(parsed)), markup(find_user_markup(*jinja)) {}
+        : vocabulary(vocab), matcher(vocab), jinja(std::move(parsed)), markup(find_user_markup(*jinja)) {
+        goes_on = {probe_next_turn(std::nullopt), probe_next_turn(false), probe_next_turn(true)};
+    }
 
     [[nodiscard]] Result<std::string> render_with(const TextGuard &guard, const ChatInput &input) const {
         return jinja->render(
@@ -104,10 +107,12 @@ struct ChatTemplate::Impl {
         return cut_of(*prefix, {});
     }
 
-    /// The end of the last user message, where other messages follow it.
+    /// The end of the last user message, where it is not the prompt's own end, or the next turn will not go on from
+    /// that.
     [[nodiscard]] std::optional<std::size_t> last_user_end(const Rendering &rendering) const {
         const std::size_t last = count_to_last_user(rendering.input.messages);
-        if (last == 0 || last == rendering.input.messages.size()) return std::nullopt;
+        const bool ends_there = last == rendering.input.messages.size();
+        if (last == 0 || (ends_there && goes_on_from_prompt(rendering.input))) return std::nullopt;
         ChatInput input = rendering.input;
         input.messages.resize(last);
         input.add_generation_prompt = false;
@@ -116,6 +121,22 @@ struct ChatTemplate::Impl {
         const std::string prefix = rendering.guard.unwrap(*text).text;
         if (!rendering.result.text.starts_with(prefix)) return std::nullopt;
         return stable_cut(prefix, prefix.size());
+    }
+
+    /// Whether the prompts of a conversation's next turns begin with the prompt of this one. They do not where a
+    /// template opens the answer's reasoning, and leaves the reasoning of earlier turns out.
+    [[nodiscard]] bool goes_on_from_prompt(const ChatInput &input) const {
+        if (!input.add_generation_prompt) return true;
+        return goes_on[input.enable_thinking ? 1 + static_cast<std::size_t>(*input.enable_thinking) : 0];
+    }
+    [[nodiscard]] bool probe_next_turn(std::optional<bool> enable_thinking) const {
+        const ChatMessage first{.role = "user", .content = "first"};
+        ChatInput input{.messages = {first}, .enable_thinking = enable_thinking};
+        const auto as_it_is = [](std::string_view text) { return std::string(text); };
+        const auto prompt = jinja->render(input, as_it_is);
+        input.messages = {first, {.role = "assistant", .content = "answer"}, {.role = "user", .content = "next"}};
+        const auto next = jinja->render(input, as_it_is);
+        return prompt && next && next->starts_with(*prompt);
     }
 
     [[nodiscard]] Status add_checkpoint(ChatPrompt &prompt, CheckpointKind kind, std::optional<std::size_t> offset,
@@ -135,6 +156,7 @@ struct ChatTemplate::Impl {
     SpellingMatcher matcher;
     std::unique_ptr<JinjaTemplate> jinja;
     UserMarkup markup;
+    std::array<bool, 3> goes_on{};  ///< probe_next_turn() of thinking left open, off, on
 };
 
 ChatTemplate::ChatTemplate() = default;

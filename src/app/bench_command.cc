@@ -120,6 +120,9 @@ Command add_bench_command(CLI::App &parent) {
                     "Ask nothing: report on results that --json wrote, NAME=FILE; several are compared.")
         ->excludes(url, workload, json, restart);
     app->add_flag("--list", command->list, "List the built-in workloads.");
+    app->add_flag("--steady-answers", command->options.steady_answers,
+                  "Have answers of one word over and over, by logit_bias: models with random weights say what does not "
+                  "come back as the tokens it was.");
     app->add_flag("--quiet", command->quiet, "No progress on stderr.");
     return {app, [command] {
                 if (command->list) return list_workloads();

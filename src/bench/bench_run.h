@@ -4,7 +4,7 @@
 //     options.target = {"127.0.0.1", 8080, ""};
 //     Result<RunResult> run = run_bench(options, workloads, env, [](const BenchProgress &at) { ... });
 //
-// First two prompts that share nothing measure how fast the server computes what is new: cold_tokens_per_s. Then
+// First four prompts that share nothing measure how fast the server computes what is new: cold_tokens_per_s. Then
 // requests are sent as the stages say, a thread for each conversation of a stage that runs together; after a stage
 // the ideals of its requests are counted. A request that fails is a result, and ends its conversation: the rest of that
 // is not asked and has failed too.
@@ -33,6 +33,7 @@ struct BenchOptions {
     double scale = 1;             ///< multiplies the words of seeded texts
     std::string restart_command;  ///< of a shell; empty: workloads with a restart are skipped
     double timeout_s = 600;       ///< of one request, and of a restart
+    bool steady_answers = false;  ///< answers are one word over and over, whatever the model would say
 };
 
 struct BenchProgress {

@@ -1,5 +1,6 @@
 #include "bench/bench_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -67,6 +68,24 @@ Result<Units> BenchServer::units_of(const Messages &history, const std::string &
     if (counts_tokens_) return tokens_of(history, answer);
     const std::string text = plain_rendering(history) + answer;
     return Units(text.begin(), text.end());
+}
+
+Result<std::uint32_t> BenchServer::steady_token() const {
+    constexpr std::size_t kTimes = 12;
+    for (const char *word : {" the", "7", "the", "."}) {
+        std::string answer;
+        for (std::size_t i = 0; i < kTimes; ++i)
+            answer += word;
+        // Also inside a conversation, where a template may trim it.
+        const auto tokens = tokens_of({{"user", "Hello", ""}, {"assistant", answer, ""}, {"user", "Go on", ""}}, "");
+        if (!tokens) return fail(tokens.error());
+        const auto run = [&](std::uint32_t token) {
+            return std::search_n(tokens->begin(), tokens->end(), kTimes, token) != tokens->end();
+        };
+        const auto found = std::find_if(tokens->begin(), tokens->end(), run);
+        if (found != tokens->end()) return *found;
+    }
+    return fail(ErrorCode::unsupported, "no token of this model stays one when it is repeated: leave --steady-answers");
 }
 
 Status BenchServer::wait_until_healthy(double timeout_s, Env &env) const {

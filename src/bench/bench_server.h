@@ -32,6 +32,8 @@ public:
 
     /// The prompt that the model sees for `history`, and `answer` behind it.
     [[nodiscard]] Result<Units> units_of(const Messages &history, const std::string &answer) const;
+    /// A token that a text of nothing else is read back as. unsupported where the server does not say, or has none.
+    [[nodiscard]] Result<std::uint32_t> steady_token() const;
     /// Waits until GET /health says 200.
     [[nodiscard]] Status wait_until_healthy(double timeout_s, Env &env) const;
 

@@ -1,6 +1,6 @@
 // ask_chat: one streamed chat completion over HTTP, blocking.
 //
-//     auto answer = ask_chat({"127.0.0.1", 8080, ""}, chat_body(history, 16, ""), 600, env);
+//     auto answer = ask_chat({"127.0.0.1", 8080, ""}, chat_body(history, 16, "", {}), 600, env);
 //
 // Threads: any; a connection for each call. Errors: io where nobody answers, in time or at all; internal for a status
 // other than 200, with the server's message.

@@ -50,12 +50,14 @@ void begin_turn(Messages &history, const Step &step, const TextSource &texts) {
     history.push_back({"user", texts.text_of(step.user), ""});
 }
 
-std::string chat_body(const Messages &history, unsigned max_tokens, const std::string &model) {
+std::string chat_body(const Messages &history, unsigned max_tokens, const std::string &model,
+                      std::optional<std::uint32_t> only_token) {
     Json body;
     if (!model.empty()) body["model"] = model;
     body["messages"] = json_of(history);
     body["temperature"] = 0;
     body["max_tokens"] = max_tokens;
+    if (only_token) body["logit_bias"] = {{std::to_string(*only_token), 100}};
     body["stream"] = true;
     body["stream_options"] = {{"include_usage", true}};
     return text_of(body);

@@ -7,6 +7,8 @@
 // Threads: plain values.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +29,10 @@ using Messages = std::vector<Message>;
 /// What parse_workload has checked holds: a turn that is edited is there.
 void begin_turn(Messages &history, const Step &step, const TextSource &texts);
 
-/// The body of POST /v1/chat/completions: greedy, streamed, with usage. `model` may be empty.
-[[nodiscard]] std::string chat_body(const Messages &history, unsigned max_tokens, const std::string &model);
+/// The body of POST /v1/chat/completions: greedy, streamed, with usage. `model` may be empty. `only_token`: what an
+/// answer is made of, where it is to be something in particular.
+[[nodiscard]] std::string chat_body(const Messages &history, unsigned max_tokens, const std::string &model,
+                                    std::optional<std::uint32_t> only_token);
 /// {"messages": [...]}, as POST /apply-template takes it.
 [[nodiscard]] std::string messages_body(const Messages &history);
 /// The history with every message marked by a character for each mark of a usual template, up to where the answer

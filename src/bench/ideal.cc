@@ -16,7 +16,7 @@ long new_tokens_of(const StageRequest &request, std::size_t shared) {
 
 /// Serves what starts at once, the fewest new tokens first. `waiting`: indices of `requests`.
 void serve_wave(const SeenPrefixes &seen, std::span<const StageRequest> requests, std::vector<std::size_t> waiting,
-                double cold_tokens_per_s, std::vector<Ideal> &ideals) {
+                const ColdSpeed &cold, std::vector<Ideal> &ideals) {
     std::vector<std::size_t> shared;
     for (const std::size_t i : waiting)
         shared.push_back(seen.longest(requests[i].prompt));
@@ -30,7 +30,7 @@ void serve_wave(const SeenPrefixes &seen, std::span<const StageRequest> requests
         const std::size_t served = waiting[next];
         Ideal &ideal = ideals[served];
         ideal.new_tokens = new_tokens_of(requests[served], shared[next]);
-        now_s += static_cast<double>(ideal.new_tokens) / cold_tokens_per_s;
+        now_s += cold.seconds(ideal.new_tokens);
         ideal.first_token_s = now_s;
         waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));
         shared.erase(shared.begin() + static_cast<std::ptrdiff_t>(next));
@@ -66,10 +66,10 @@ std::size_t SeenPrefixes::longest(const Units &text) const {
 }
 
 std::vector<Ideal> ideal_of_stage(SeenPrefixes &seen, std::span<const StageRequest> requests, bool together,
-                                  double cold_tokens_per_s) {
+                                  const ColdSpeed &cold) {
     std::vector<Ideal> ideals(requests.size());
     for (const auto &wave : waves_of(requests, together)) {
-        serve_wave(seen, requests, wave, cold_tokens_per_s, ideals);
+        serve_wave(seen, requests, wave, cold, ideals);
         for (const std::size_t i : wave)
             seen.add(requests[i].answered);
     }

@@ -1,11 +1,11 @@
 // The ideal: what a server would compute that never computes a prefix twice, and how long its first tokens would take.
 //
 //     SeenPrefixes seen;                                            // of the whole run
-//     auto ideals = ideal_of_stage(seen, requests, stage.together, cold_tokens_per_s);
+//     auto ideals = ideal_of_stage(seen, requests, stage.together, cold);
 //
 // A request's new tokens are those behind the longest prefix it has in common with any earlier prompt and its answer,
 // at least one: the last token of a prompt is computed always. The first token of an ideal answer comes when they have
-// been computed at the speed of a cold prompt.
+// been computed as those of a cold prompt of this length are.
 //
 // Of requests that run together, a part they share is new for the first of them only. Those are thought to be served
 // one after the other, always next the one with the fewest new tokens, which makes the sum of waiting times least: each
@@ -42,6 +42,13 @@ struct StageRequest {
     unsigned wave = 0;  ///< which request of its conversation it is within the stage
 };
 
+/// How long a prompt takes of which the server knows nothing.
+struct ColdSpeed {
+    double request_s = 0;  ///< however short it is
+    double tokens_per_s = 0;
+    [[nodiscard]] double seconds(long tokens) const { return request_s + static_cast<double>(tokens) / tokens_per_s; }
+};
+
 struct Ideal {
     long new_tokens = 0;
     double first_token_s = 0;
@@ -50,7 +57,7 @@ struct Ideal {
 /// One for each request; `requests` are in the order of asking, with an empty prompt for one that failed, whose ideal
 /// is nothing. They are seen afterwards.
 [[nodiscard]] std::vector<Ideal> ideal_of_stage(SeenPrefixes &seen, std::span<const StageRequest> requests,
-                                                bool together, double cold_tokens_per_s);
+                                                bool together, const ColdSpeed &cold);
 
 [[nodiscard]] std::size_t common_prefix(const Units &a, const Units &b);
 

@@ -52,7 +52,8 @@ void visit_run(Archive &archive, Run &run) {
     archive("model", run.model);
     archive("seed", run.seed);
     archive("scale", run.scale);
-    archive("cold_tokens_per_s", run.cold_tokens_per_s);
+    archive("cold_tokens_per_s", run.cold.tokens_per_s);
+    archive("cold_request_s", run.cold.request_s);
     archive("ideal_counted_in", run.ideal_counted_in);
     archive("notes", run.notes);
 }

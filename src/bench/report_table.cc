@@ -47,7 +47,7 @@ std::string ratio_text(std::optional<double> value, double ideal) {
 std::string run_heading(const RunResult &run) {
     return fmt::format("{}{}{}: seed {}, texts x {}; a cold prompt is computed at {:.1f} tokens/s; ideal counted in {}",
                        run.server.empty() ? run.url : run.server + " at " + run.url, run.model.empty() ? "" : ", ",
-                       run.model, run.seed, run.scale, run.cold_tokens_per_s, run.ideal_counted_in);
+                       run.model, run.seed, run.scale, run.cold.tokens_per_s, run.ideal_counted_in);
 }
 
 std::string run_table(const RunResult &run) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/ideal.h"
+
 namespace cairn {
 
 struct RequestResult {
@@ -58,7 +60,7 @@ struct RunResult {
     std::string model;
     std::uint64_t seed = 1;
     double scale = 1;
-    double cold_tokens_per_s = 0;
+    ColdSpeed cold;
     std::string ideal_counted_in;  ///< "tokens", or "characters" where the server does not tokenize for clients
     std::vector<std::string> notes;
     std::vector<WorkloadResult> workloads;

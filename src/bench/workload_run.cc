@@ -125,7 +125,7 @@ WorkloadRun::Asked WorkloadRun::ask(unsigned stage, const ConversationPlan &conv
     if (broken.empty()) {
         begin_turn(talk.history, step, texts_);
         asked.prompt = talk.history;
-        const std::string body = chat_body(talk.history, step.max_tokens, context_.model);
+        const std::string body = chat_body(talk.history, step.max_tokens, context_.model, context_.only_token);
         const double asked_at_s = context_.env.now_s();
         const auto answer = ask_chat(context_.server.target(), body, context_.options.timeout_s, context_.env);
         asked.result.started_s = asked_at_s - begun_at_s_;
@@ -174,7 +174,7 @@ void WorkloadRun::add_ideals(std::vector<Asked> &asked, bool together) {
     std::vector<StageRequest> requests;
     for (const Asked &one : asked)
         requests.push_back(stage_request(one));
-    const auto ideals = ideal_of_stage(context_.seen, requests, together, context_.cold_tokens_per_s);
+    const auto ideals = ideal_of_stage(context_.seen, requests, together, context_.cold);
     for (std::size_t i = 0; i < asked.size(); ++i) {
         asked[i].result.ideal_new_tokens = ideals[i].new_tokens;
         asked[i].result.ideal_first_token_s = ideals[i].first_token_s;

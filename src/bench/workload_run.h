@@ -28,8 +28,9 @@ struct BenchContext {
     Env &env;
     std::string model;
     SeenPrefixes &seen;
-    double cold_tokens_per_s = 0;
-    std::vector<std::string> &notes;  ///< of the run
+    ColdSpeed cold;
+    std::optional<std::uint32_t> only_token;  ///< that answers are made of; none: as the model likes
+    std::vector<std::string> &notes;          ///< of the run
 };
 
 class WorkloadRun {

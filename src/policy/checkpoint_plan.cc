@@ -76,8 +76,10 @@ std::vector<PlannedCheckpoint> plan_checkpoints(TokenPos prompt_size, std::span<
                                                 TokenPos resume_pos, TokenPos min_spacing) {
     const TokenPos begin = std::max<TokenPos>(resume_pos, 0);
     Plan plan(begin, prompt_size);
-    for (const auto &hint : hints)
-        plan.keep(hint.pos, hint.kind);
+    for (const auto &hint : hints) {
+        const bool near = begin > 0 && hint.pos - begin < kMinHintSpacing;
+        if (!near || hint.kind != CheckpointKind::last_user) plan.keep(hint.pos, hint.kind);
+    }
     plan.keep(prompt_size - 1, CheckpointKind::prompt_end);
     if (fork_pos && plan.contains(*fork_pos) && plan.gap_before(*fork_pos) >= min_spacing) {
         plan.keep(*fork_pos, CheckpointKind::fork);

@@ -332,6 +332,35 @@ TEST(ChatTemplate, ATurnThatDropsReasoningSharesThePromptUpToLastUser) {
     EXPECT_EQ(vocabulary.text(after.tokens).find("need f"), std::string::npos);
 }
 
+TEST(ChatTemplate, APromptThatOpensReasoningWhichTheNextTurnLeavesOutEndsItsUserMessageWithACheckpoint) {
+    const FakeVocabulary vocabulary;
+    // As Qwen3 and others: the prompt opens the reasoning, and answers of earlier turns come without it.
+    const std::string source =
+        "{%- for m in messages -%}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' -}}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}"
+        "{%- if enable_thinking is not defined or enable_thinking -%}{{- '<think>\\n' -}}{%- endif -%}{%- endif -%}";
+    const auto chat = make(source, vocabulary);
+    ChatInput input{.messages = {system_message("S"), user("one")}};
+    const ChatPrompt before = rendered(*chat, input);
+    const auto end = checkpoint(before, CheckpointKind::last_user_end);
+    ASSERT_TRUE(end);
+    ChatInput next = input;
+    next.messages.push_back(assistant("two", "because"));
+    next.messages.push_back(user("three"));
+    const ChatPrompt after = rendered(*chat, next);
+    const auto shared =
+        std::mismatch(before.tokens.begin(), before.tokens.end(), after.tokens.begin(), after.tokens.end());
+    EXPECT_LT(shared.first - before.tokens.begin(), std::ssize(before.tokens) - 1) << "the prompt's end is of no use";
+    EXPECT_GE(shared.first - before.tokens.begin(), *end);
+    EXPECT_GT(*end, *checkpoint(before, CheckpointKind::last_user)) << "the user's message is not computed again";
+
+    input.enable_thinking = false;  // then the next turn goes on from this prompt, whose end has its own checkpoint
+    EXPECT_FALSE(checkpoint(rendered(*chat, input), CheckpointKind::last_user_end));
+    input.enable_thinking = true;
+    input.add_generation_prompt = false;
+    EXPECT_FALSE(checkpoint(rendered(*chat, input), CheckpointKind::last_user_end));
+}
+
 TEST(ChatTemplate, ThereAreNoCheckpointsWhereThereIsNothingToShare) {
     const FakeVocabulary vocabulary({.adds_bos = true});
     EXPECT_TRUE(rendered(*make(test::kHeaderTemplate, vocabulary), {.messages = {user("q")}}).checkpoints.empty());

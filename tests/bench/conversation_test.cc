@@ -51,7 +51,10 @@ TEST(Conversation, AnEditDropsWhatFollowed) {
 }
 
 TEST(Conversation, ARequestIsGreedyStreamedAndCounted) {
-    const auto body = nlohmann::json::parse(chat_body({{"user", "Hi", ""}, {"assistant", "Yo", "hm"}}, 7, "m"));
+    const auto body = nlohmann::json::parse(chat_body({{"user", "Hi", ""}, {"assistant", "Yo", "hm"}}, 7, "m", {}));
+    EXPECT_FALSE(body.contains("logit_bias"));
+    EXPECT_EQ(nlohmann::json::parse(chat_body({{"user", "Hi", ""}}, 7, "", 42))["logit_bias"],
+              nlohmann::json({{"42", 100}}));
     EXPECT_EQ(body["temperature"], 0);
     EXPECT_EQ(body["stream"], true);
     EXPECT_EQ(body["stream_options"]["include_usage"], true);

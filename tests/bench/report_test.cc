@@ -35,7 +35,7 @@ RunResult example() {
     RunResult run;
     run.url = "http://127.0.0.1:1";
     run.model = "tiny";
-    run.cold_tokens_per_s = 60;
+    run.cold = {0.25, 60};
     run.notes = {"a note"};
     WorkloadResult workload;
     workload.name = "edits";

@@ -68,6 +68,18 @@ TEST(CheckpointPlan, HintsAndPromptEndStayHoweverClose) {
     EXPECT_EQ(plan_checkpoints(4, hints, 0, none, 0), (Plan{{1, system_end}, {2, last_user}, {3, prompt_end}}));
 }
 
+TEST(CheckpointPlan, AUserMessageThatBeginsJustBehindTheResumePointResumesThere) {
+    const CheckpointHint near[] = {{300 + kMinHintSpacing - 1, last_user}};
+    EXPECT_EQ(plan_checkpoints(1000, near, 0, none, 300), (Plan{{999, prompt_end}}));
+    const CheckpointHint far[] = {{300 + kMinHintSpacing, last_user}};
+    EXPECT_EQ(plan_checkpoints(1000, far, 0, none, 300), (Plan{{300 + kMinHintSpacing, last_user}, {999, prompt_end}}));
+    const CheckpointHint system[] = {{310, system_end}};
+    EXPECT_EQ(plan_checkpoints(1000, system, 0, none, 300), (Plan{{310, system_end}, {999, prompt_end}}));
+    const CheckpointHint first[] = {{5, last_user}};
+    EXPECT_EQ(plan_checkpoints(1000, first, 0, none, 0), (Plan{{5, last_user}, {999, prompt_end}}))
+        << "nothing is there";
+}
+
 TEST(CheckpointPlan, IntervalsAreMultiplesFromTheResumePositionOn) {
     EXPECT_EQ(plan_checkpoints(20000, {}, 8192, none, 0),
               (Plan{{8192, interval}, {16384, interval}, {19999, prompt_end}}));
@@ -153,7 +165,8 @@ TEST(CheckpointPlan, AlwaysAscendingUniqueInsideAndComplete) {
             positions.insert(c.pos);
         }
         for (const auto &hint : hints) {
-            if (hint.pos > resume && hint.pos < size) {
+            const bool near = resume > 0 && hint.pos - resume < kMinHintSpacing && hint.kind == last_user;
+            if (hint.pos > resume && hint.pos < size && !near) {
                 ASSERT_TRUE(positions.contains(hint.pos));
             }
         }
