@@ -127,9 +127,11 @@ class Server:
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(STOP_LIMIT_S)
-        except subprocess.TimeoutExpired:
+        except BaseException as error:  # a second Ctrl-C too: nothing must stay behind
             process.kill()
             process.wait()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
 
     def restart(self):
         """An orderly stop and a start. llama-server keeps what its API can: each slot's own sequence."""

@@ -136,7 +136,7 @@ struct ChatTemplate::Impl {
         const auto prompt = jinja->render(input, as_it_is);
         input.messages = {first, {.role = "assistant", .content = "answer"}, {.role = "user", .content = "next"}};
         const auto next = jinja->render(input, as_it_is);
-        return prompt && next && next->starts_with(*prompt);
+        return !prompt || !next || next->starts_with(*prompt);
     }
 
     [[nodiscard]] Status add_checkpoint(ChatPrompt &prompt, CheckpointKind kind, std::optional<std::size_t> offset,

@@ -22,13 +22,20 @@ bool is_utf8(const std::string &text) {
     }
 }
 
-Json with_piece(Token token, const Vocabulary &vocabulary) {
+std::string with_piece(Token token, const Vocabulary &vocabulary) {
     const std::string piece = vocabulary.piece(token, true);
-    if (is_utf8(piece)) return {{"id", token}, {"piece", piece}};
+    if (is_utf8(piece)) return text_of({{"id", token}, {"piece", piece}});
     Json bytes = Json::array();
     for (const char byte : piece)
         bytes.push_back(static_cast<unsigned char>(byte));
-    return {{"id", token}, {"piece", bytes}};
+    return text_of({{"id", token}, {"piece", bytes}});
+}
+
+/// Answers are made in memory, and are many times as long as what was asked.
+Status check_count(std::size_t tokens) {
+    if (tokens <= kMostTextTokens) return {};
+    return fail(ErrorCode::invalid_argument, "{} tokens are too many for one call: send at most {} at a time", tokens,
+                kMostTextTokens);
 }
 
 /// The value of a field that must be there.
@@ -53,11 +60,12 @@ Result<std::string> tokenize_call(std::string_view body, const ApiContext &conte
     const auto tokens = context.vocabulary.tokenize(content, add_special,
                                                     parse_special ? SpecialTokens::parse : SpecialTokens::as_text);
     if (!tokens) return fail(tokens.error());
+    if (auto few = check_count(tokens->size()); !few) return fail(few.error());
     if (!with_pieces) return text_of({{"tokens", *tokens}});
-    Json pieces = Json::array();
+    std::string pieces;
     for (const Token token : *tokens)
-        pieces.push_back(with_piece(token, context.vocabulary));
-    return text_of({{"tokens", pieces}});
+        pieces += (pieces.empty() ? "" : ",") + with_piece(token, context.vocabulary);
+    return "{\"tokens\":[" + pieces + "]}";
 }
 
 Result<std::string> detokenize_call(std::string_view body, const ApiContext &context) {
@@ -68,12 +76,13 @@ Result<std::string> detokenize_call(std::string_view body, const ApiContext &con
     const Json *tokens = fields.array("tokens");
     if (tokens == nullptr && !error) fields.must_be("tokens", "an array of token ids");
     if (error) return fail(error.take());
+    if (auto few = check_count(tokens->size()); !few) return fail(few.error());
     std::string content;
-    for (const Json &value : *tokens) {
-        const auto token = integer_in(value, 0, context.vocabulary.size() - 1);
+    for (std::size_t i = 0; i < tokens->size(); ++i) {
+        const auto token = integer_in((*tokens)[i], 0, context.vocabulary.size() - 1);
         if (!token) {
-            return fail(ErrorCode::invalid_argument, "'tokens' must be ids from 0 to {}: {} is none",
-                        context.vocabulary.size() - 1, text_of(value));
+            return fail(ErrorCode::invalid_argument, "'tokens[{}]' must be an id from 0 to {}", i,
+                        context.vocabulary.size() - 1);
         }
         content += context.vocabulary.piece(static_cast<Token>(*token), true);
     }

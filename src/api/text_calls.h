@@ -8,6 +8,7 @@
 // Pure; safe from any thread. Errors: invalid_argument with the name of the field and what it should be.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@
 #include "cairn/error.h"
 
 namespace cairn {
+
+/// Most tokens of one call: of more, invalid_argument.
+inline constexpr std::size_t kMostTextTokens = std::size_t{1} << 20;
 
 /// `content`: text. `add_special` (false): begin as a prompt does. `parse_special` (true): spelled control tokens
 /// become tokens. `with_pieces` (false): {"id", "piece"} for each, the piece as an array of bytes where it is no UTF-8.

@@ -104,7 +104,8 @@ Result<RunResult> run_bench(const BenchOptions &options, const std::vector<Workl
     BenchContext context{options, *server, env, run.model, seen, {0, 1}, {}, run.notes};
     if (options.steady_answers) {
         const auto token = server->steady_token();
-        if (!token) return fail(token.error());
+        if (!token)
+            return fail(token.error().code, "--steady-answers cannot be had: {}; leave it out", token.error().what);
         context.only_token = *token;
     }
     BenchProgress at{.workloads = workloads.size(), .name = "measuring the speed", .requests = 4};

@@ -85,7 +85,7 @@ Result<std::uint32_t> BenchServer::steady_token() const {
         const auto found = std::find_if(tokens->begin(), tokens->end(), run);
         if (found != tokens->end()) return *found;
     }
-    return fail(ErrorCode::unsupported, "no token of this model stays one when it is repeated: leave --steady-answers");
+    return fail(ErrorCode::unsupported, "no token of this model stays one when it is repeated");
 }
 
 Status BenchServer::wait_until_healthy(double timeout_s, Env &env) const {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <latch>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -99,7 +100,7 @@ std::vector<WorkloadRun::Asked> WorkloadRun::ask_together(unsigned index, const 
     {
         std::latch all_ready(static_cast<std::ptrdiff_t>(stage.conversations.size()));
         std::vector<std::jthread> streams;
-        for (std::size_t i = 0; i < stage.conversations.size(); ++i) {
+        const auto start = [&](std::size_t i) {
             streams.emplace_back([&, i] {
                 const ConversationPlan &conversation = stage.conversations[i];
                 Talk &talk = talks_.at(conversation.name);
@@ -107,6 +108,15 @@ std::vector<WorkloadRun::Asked> WorkloadRun::ask_together(unsigned index, const 
                 for (unsigned wave = 0; wave < conversation.steps.size(); ++wave)
                     by_stream[i].push_back(ask(index, conversation, wave, talk));
             });
+        };
+        try {
+            for (std::size_t i = 0; i < stage.conversations.size(); ++i)
+                start(i);
+        } catch (const std::system_error &error) {
+            // Those that run wait for all: they would for ever.
+            broken_ = fmt::format("not asked: this machine starts no more than {} threads ({})", streams.size(),
+                                  error.what());
+            all_ready.count_down(static_cast<std::ptrdiff_t>(stage.conversations.size() - streams.size()));
         }
     }
     std::vector<Asked> all;

@@ -14,8 +14,8 @@ namespace {
 /// Cells a request wants behind its tokens before it is let in: enough not to be preempted at once.
 constexpr TokenPos kRoomToGenerate = 64;
 /// Narrower steps compute fewer tokens a second: weights are read once per step, whatever its width.
-constexpr TokenPos kLeastStep = 128;
-constexpr TokenPos kLeastBesideDecode = 64;
+constexpr TokenPos kLeastStep = 256;
+constexpr TokenPos kLeastBesideDecode = 128;
 
 TokenPos cells_wanted(const ActiveRequest &request) {
     const TokenPos left = request.request.max_tokens.value_or(kRoomToGenerate) - request.generated();

@@ -49,7 +49,8 @@ struct PlannedCheckpoint {
     friend bool operator==(const PlannedCheckpoint &, const PlannedCheckpoint &) = default;
 };
 
-/// Positions in (resume_pos, prompt_size), ascending, unique. `resume_pos`: a checkpoint is there, or 0. Hints and a
+/// Positions in (resume_pos, prompt_size), ascending, unique. `resume_pos`: where a state was taken
+/// over, most often at a checkpoint; or 0. Hints and a
 /// fork outside are ignored; interval <= 0 plans none of its kind. A prompt of one token plans nothing.
 [[nodiscard]] std::vector<PlannedCheckpoint> plan_checkpoints(TokenPos prompt_size,
                                                               std::span<const CheckpointHint> hints, TokenPos interval,

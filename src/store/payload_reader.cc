@@ -1,7 +1,7 @@
 #include "store/payload_reader.h"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "base/check.h"
@@ -15,9 +15,10 @@ int PayloadReader::default_threads() noexcept {
 
 PayloadReader::PayloadReader(int threads) {
     try {
+        threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));
         while (std::cmp_less(threads_.size() + 1, threads))
             threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error &) {
+    } catch (const std::exception &) {
         // The machine has no more threads to give: those that run, and the caller, do the work.
     }
 }

@@ -40,8 +40,7 @@ public:
           chain_(rows_.chain()) {
         collect();
         if (missing_.empty()) return;
-        start_s_ = store_.env_.now_s();
-        reader_.emplace();
+        reader_.emplace(std::min<int>(PayloadReader::default_threads(), static_cast<int>(chunks_to_read())));
         take_memory();
         origin_ = store_.advisor_.origin_of(snapshot_);
     }
@@ -60,12 +59,14 @@ public:
     /// Until the i-th of the rows, or the boundary behind them, is there.
     Status ready(std::size_t i) {
         if (!missing_at_[i]) return {};
+        const double start_s = store_.env_.now_s();
         const std::size_t wanted = *missing_at_[i];
         while (reader_->pieces() < std::min(missing_.size(), wanted + 1 + kPiecesAhead)) {
             const std::size_t next = reader_->pieces();
             if (auto opened = open(missing_[next]); !opened) return give_up(next, opened.error());
         }
         if (auto read = reader_->wait(wanted); !read) return give_up(reader_->failed_piece(), read.error());
+        waited_s_ += store_.env_.now_s() - start_s;
         if (wanted + 1 == missing_.size()) note_read();
         return {};
     }
@@ -130,6 +131,14 @@ private:
         }
     }
 
+    /// Few enough to count with: threads have no more to do at a time.
+    [[nodiscard]] std::size_t chunks_to_read() const {
+        std::size_t chunks = 0;
+        for (const Piece &piece : missing_)
+            chunks += static_cast<std::size_t>(payload_chunks(piece.file->bytes()));
+        return std::min<std::size_t>(chunks, 1000);
+    }
+
     void take_memory() {
         std::size_t bytes = 0;
         for (const Piece &piece : missing_)
@@ -161,13 +170,12 @@ private:
     }
 
     void note_read() {
-        const double seconds = store_.env_.now_s() - start_s_;
         std::size_t bytes = 0;
         for (const Piece &piece : missing_)
             bytes += piece.file->bytes();
         store_.metrics_.add(Metric::disk_read_bytes_total, static_cast<double>(bytes));
-        store_.metrics_.observe(Metric::disk_read_seconds, seconds);
-        store_.advisor_.note_read(bytes, seconds);
+        store_.metrics_.observe(Metric::disk_read_seconds, waited_s_);
+        store_.advisor_.note_read(bytes, waited_s_);
     }
 
     Status give_up(std::size_t piece, const Error &error) {
@@ -189,7 +197,7 @@ private:
     std::vector<Piece> missing_;                          // in the order of their use
     std::vector<std::optional<std::size_t>> missing_at_;  // of each of the chain, and of the boundary behind it
     SnapshotOrigin origin_;
-    double start_s_ = 0;
+    double waited_s_ = 0;  // what reading cost that copying did not hide
     bool failed_ = false;
     const RowSegment *lost_rows_ = nullptr;
     std::optional<PayloadReader> reader_;  // last: it ends before the memory that it fills

@@ -60,8 +60,12 @@ TEST(TextCalls, WhatIsWrongIsNamed) {
     EXPECT_EQ(refusal(tokenize_call("{}", context.api())), "'content' must be a text");
     EXPECT_NE(refusal(tokenize_call(R"({"content": 7})", context.api())).find("'content' must be"), std::string::npos);
     EXPECT_EQ(refusal(detokenize_call("{}", context.api())), "'tokens' must be an array of token ids");
-    EXPECT_NE(refusal(detokenize_call(R"({"tokens": [99999]})", context.api())).find("99999"), std::string::npos);
-    EXPECT_NE(refusal(detokenize_call(R"({"tokens": ["a"]})", context.api())).find("\"a\""), std::string::npos);
+    EXPECT_NE(refusal(detokenize_call(R"({"tokens": [1, 99999]})", context.api())).find("'tokens[1]'"),
+              std::string::npos);
+    EXPECT_NE(refusal(detokenize_call(R"({"tokens": ["a"]})", context.api())).find("'tokens[0]'"), std::string::npos);
+    const std::string long_text(kMostTextTokens + 1, 'x');
+    EXPECT_NE(refusal(tokenize_call(R"({"content": ")" + long_text + R"("})", context.api())).find("at most"),
+              std::string::npos);
     EXPECT_NE(refusal(apply_template_call("{}", context.api())).find("messages"), std::string::npos);
     EXPECT_NE(refusal(tokenize_call("[", context.api())), "");
 }

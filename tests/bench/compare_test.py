@@ -93,15 +93,21 @@ class Gates(unittest.TestCase):
     def test_each_workload_of_a_rule_has_a_row(self):
         rules = {"model": "m", "settings": "best",
                  "compare": [{"gate": "g", "workloads": ["a", "b"], "field": "ratio.first_token_sum_s", "most": 1}]}
-        report = {"models": {"m": {"best": {"a": {"ratio": {"first_token_sum_s": 0.5}}}}}}
-        self.assertEqual([cells["held"] for cells in gates.compare_rows(rules, report)], [True, False])
+        report = {"failures": [], "scale": 1, "models": {"m": {"best": {"a": {"ratio": {"first_token_sum_s": 0.5}}}}}}
+        self.assertEqual([cells["held"] for cells in gates.compare_rows(rules, report)], [True, True, False])
         self.assertEqual([cells["held"] for cells in gates.compare_rows(rules, None)], [False, False])
 
     def test_a_rule_may_be_about_other_settings_than_the_file(self):
         rule = {"gate": "g", "workloads": ["a"], "field": "cairn.computed_over_ideal", "most": 1, "settings": "default"}
-        report = {"models": {"m": {"default": {"a": {"cairn": {"computed_over_ideal": 1}}}}}}
+        report = {"failures": [], "scale": 1, "models": {"m": {"default": {"a": {"cairn": {"computed_over_ideal": 1}}}}}}
         rows = gates.compare_rows({"model": "m", "settings": "best", "compare": [rule]}, report)
-        self.assertEqual([cells["held"] for cells in rows], [True])
+        self.assertEqual([cells["held"] for cells in rows], [True, True])
+
+    def test_a_comparison_that_failed_or_was_shortened_is_a_miss(self):
+        rules = {"model": "m", "settings": "best", "compare": []}
+        for failures, scale in ([], 0.5), (["edits: a server ended"], 1):
+            rows = gates.compare_rows(rules, {"failures": failures, "scale": scale, "models": {}})
+            self.assertEqual([cells["held"] for cells in rows], [False])
 
     def test_a_benchmark_is_found_by_its_name_without_what_the_library_appends(self):
         benches = [{"name": "match_cold/1000/100000/iterations:30", "real_time": 4.0}, {"name": "restore/manual_time", "x": 0.9},

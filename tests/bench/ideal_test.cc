@@ -26,7 +26,8 @@ TEST(Ideal, OnlyWhatFollowsTheLongestKnownPrefixIsNew) {
     EXPECT_EQ(ideals[3].new_tokens, 1) << "the last token is computed always";
     EXPECT_DOUBLE_EQ(ideals[0].first_token_s, 2);
     EXPECT_DOUBLE_EQ(ideals[2].first_token_s, 1) << "in turn nobody waits";
-    EXPECT_EQ(ideal_of_stage(seen, std::vector{asks("aaaab")}, false, {0, 1})[0].new_tokens, 1) << "of earlier stages too";
+    EXPECT_EQ(ideal_of_stage(seen, std::vector{asks("aaaab")}, false, {0, 1})[0].new_tokens, 1)
+        << "of earlier stages too";
 }
 
 TEST(Ideal, WhatRunsTogetherComputesTheSharedPartOnceAndTheShortestFirst) {
