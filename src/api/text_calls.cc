@@ -63,8 +63,10 @@ Result<std::string> tokenize_call(std::string_view body, const ApiContext &conte
     if (auto few = check_count(tokens->size()); !few) return fail(few.error());
     if (!with_pieces) return text_of({{"tokens", *tokens}});
     std::string pieces;
-    for (const Token token : *tokens)
-        pieces += (pieces.empty() ? "" : ",") + with_piece(token, context.vocabulary);
+    for (const Token token : *tokens) {
+        if (!pieces.empty()) pieces += ',';
+        pieces += with_piece(token, context.vocabulary);
+    }
     return "{\"tokens\":[" + pieces + "]}";
 }
 

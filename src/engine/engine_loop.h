@@ -11,9 +11,8 @@
 // parked snapshots go first, then the youngest request is preempted (its state is set aside in RAM, so that it resumes
 // without recomputing).
 //
-// How wide a step is: as `most_token_gap_s` has it while streams run, as `most_step_s` has it otherwise, by measured
-// pace (128 and 256 tokens at least): a stream goes on beside a long prompt, and whoever comes or leaves is soon
-// noticed.
+// How wide a step is, by measured pace: `most_token_gap_s` while streams run, but 128 tokens of prompts at least, else
+// `most_step_s`, but 256: a stream goes on beside a long prompt, and whoever comes or leaves is soon noticed.
 //
 // Ownership: borrows backend and cache. Threads: one. Errors: per request, by its `failed` event.
 #pragma once

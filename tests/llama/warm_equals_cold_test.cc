@@ -56,7 +56,7 @@ protected:
         request.ignore_eos = true;
         request.logprobs = 0;
         // A cold run is cut where the run behind a warm one was: before and behind the last shared token.
-        request.checkpoints = {{kShared - 1, CheckpointKind::system_end}, {kShared, CheckpointKind::last_user}};
+        request.checkpoints = {{kShared - 1, CheckpointKind::system_end}, {kShared, CheckpointKind::system_end}};
         RequestEvents events;
         events.started = [&told](const ReuseReport &report) { told.reuse = report; };
         events.delta = [&told](std::string_view, const std::vector<TokenLogprobs> &logprobs, const Tokens &tokens) {

@@ -59,7 +59,8 @@ TEST_P(PayloadReaderTest, PiecesMayComeWhileOthersAreRead) {
     PayloadReader reader(GetParam());
     for (std::size_t i = 0; i < written_.size(); ++i) {
         add(reader, i);
-        if (i > 0) ASSERT_TRUE(reader.wait(i - 1).has_value());
+        if (i == 0) continue;
+        ASSERT_TRUE(reader.wait(i - 1).has_value());
     }
     ASSERT_TRUE(reader.wait(written_.size() - 1).has_value());
     EXPECT_TRUE(read_ == written_);
