@@ -75,6 +75,15 @@ bool PrefixCache::Impl::has_descendants(Index::Ref ref) const {
         ref, [](const SnapshotPtr &s) { return s->restorable(); }, kVisitsForDescendant);
 }
 
+/// Whether a deeper snapshot stands for this one. The end of its answer does not stand for a prompt: who asks the same
+/// again, maybe after a crash, must not have it computed from its first token where states cannot be cut.
+bool PrefixCache::Impl::is_superseded(const Snapshot &snapshot, Index::Ref ref) const {
+    if (snapshot.kind() != CheckpointKind::prompt_end) return has_descendants(ref);
+    return index_.any_below(
+        ref, [](const SnapshotPtr &s) { return s->restorable() && s->kind() != CheckpointKind::answer_end; },
+        kVisitsForDescendant);
+}
+
 SnapshotOrigin PrefixCache::Impl::origin_of(const Snapshot &snapshot) const {
     const auto at = addresses_.find(&snapshot);
     CAIRN_CHECK(at != addresses_.end(), "a snapshot of {} tokens without a place in the index", snapshot.position());
@@ -98,7 +107,7 @@ bool PrefixCache::Impl::worth_writing(const Snapshot &snapshot, std::size_t byte
     const DiskFacts facts{.who = {snapshot.kind(), address.continued},
                           .hits = snapshot.hits(),
                           .idle_s = leaving ? kSettleSeconds : (now - snapshot.last_use_s()) * pace,
-                          .superseded = !leaving && has_descendants(address.ref),
+                          .superseded = !leaving && is_superseded(snapshot, address.ref),
                           .wanted = address.wanted,
                           .read_back = {.bytes = store_.full_bytes(snapshot),
                                         .bytes_per_s = disk_read_.per_second(now),

@@ -99,6 +99,7 @@ private:
     bool avoid_slow_load(Found &found, Index::Ref ref) const;
     [[nodiscard]] TokenPos depth_above(Index::Ref ref) const;
     [[nodiscard]] bool has_descendants(Index::Ref ref) const;
+    [[nodiscard]] bool is_superseded(const Snapshot &snapshot, Index::Ref ref) const;
     void count_use(const Snapshot &snapshot);
     void keep_reuse_record();
     [[nodiscard]] Found find_cut(const NamespaceKey &ns, TokenView tokens) const;

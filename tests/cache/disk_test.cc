@@ -226,6 +226,22 @@ TEST(DiskTier, StatesThatARunningConversationSupersedesAreNotWritten) {
     EXPECT_EQ(bench.metrics.value(Metric::snapshots_written_total, "prompt_end"), 1);
 }
 
+TEST(DiskTier, TheEndOfAnAnswerDoesNotStandForItsPromptAfterAKill) {
+    DiskBench bench(SimFamily::hybrid);
+    const Tokens prompt = text(200);
+    const Tokens answered = prompt + text(12, 7);
+    bench.serve_end(prompt);
+    bench.serve(answered, {211}, "", CheckpointKind::answer_end);
+    bench.settle();
+    EXPECT_EQ(bench.metrics.value(Metric::snapshots_written_total, "prompt_end"), 1);
+    EXPECT_EQ(bench.metrics.value(Metric::snapshots_written_total, "answer_end"), 1);
+    bench.kill();
+    bench.start();
+    const auto again = bench.serve_end(prompt);
+    EXPECT_EQ(again.cached, 199);
+    EXPECT_EQ(again.tier, Tier::disk);
+}
+
 TEST(DiskTier, OneShotPromptsStopBeingWritten) {
     DiskBench bench(SimConfig{.family = SimFamily::hybrid}, disk_policy(512_MiB, 64_MiB));
     for (std::size_t i = 0; i < 200; ++i) {
