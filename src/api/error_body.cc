@@ -1,5 +1,5 @@
 #include "api/api.h"
-#include "api/field_reader.h"
+#include "api/json_text.h"
 #include "base/error_table.h"
 
 namespace cairn {
@@ -21,7 +21,7 @@ std::string error_body(const Error &error) {
     const Json body = {
         {"error",
          {{"message", error.what}, {"type", row.openai_type}, {"param", param_of(error)}, {"code", row.name}}}};
-    return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(body);
 }
 
 }  // namespace cairn

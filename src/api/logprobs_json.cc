@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/json_text.h"
+
 namespace cairn {
 
 namespace {
@@ -12,15 +14,6 @@ constexpr float kImpossible = -9999.0f;
 
 double finite(float logprob) {
     return std::isfinite(logprob) ? std::max(logprob, kImpossible) : kImpossible;
-}
-
-bool is_utf8(const std::string &text) {
-    try {
-        (void)Json(text).dump();
-        return true;
-    } catch (const Json::exception &) {
-        return false;
-    }
 }
 
 /// OpenAI's spelling of a token that is a part of a character: bytes:\xe2\x82
@@ -33,10 +26,7 @@ std::string readable(const std::string &text) {
 }
 
 Json chat_entry(const TokenLogprob &token) {
-    Json bytes = Json::array();
-    for (const char c : token.text)
-        bytes.push_back(static_cast<unsigned char>(c));
-    return {{"token", token.text}, {"logprob", finite(token.logprob)}, {"bytes", std::move(bytes)}};
+    return {{"token", token.text}, {"logprob", finite(token.logprob)}, {"bytes", json_bytes(token.text)}};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include "api/api.h"
-#include "api/field_reader.h"
+#include "api/json_text.h"
 
 namespace cairn {
 
@@ -14,7 +14,7 @@ std::string models_body(const ApiContext &context, std::int64_t created) {
     const Json model = {
         {"id", context.model_name}, {"object", "model"}, {"created", created}, {"owned_by", "cairn"}, {"meta", meta}};
     const Json body = {{"object", "list"}, {"data", Json::array({model})}};
-    return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(body);
 }
 
 }  // namespace cairn

@@ -2,6 +2,7 @@
 
 #include "api/api.h"
 #include "api/field_reader.h"
+#include "api/json_text.h"
 #include "api/logprobs_json.h"
 #include "base/check.h"
 
@@ -9,13 +10,8 @@ namespace cairn {
 
 namespace {
 
-/// Texts of tokens may be parts of characters, which JSON cannot hold.
-std::string dumped(const Json &json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string event(const Json &json) {
-    return "data: " + dumped(json) + "\n\n";
+    return "data: " + json_text(json) + "\n\n";
 }
 
 /// OpenAI's word; what was cancelled has nobody left who reads it.
@@ -165,7 +161,7 @@ struct ResponseWriter::Impl {
         json["choices"] = std::move(list);
         json["usage"] = usage_json(total_usage());
         json["timings"] = total_timings();
-        return dumped(json);
+        return json_text(json);
     }
 
     CallKind kind;

@@ -5,30 +5,14 @@
 
 #include "api/chat_messages.h"
 #include "api/field_reader.h"
+#include "api/json_text.h"
 
 namespace cairn {
 namespace {
 
-std::string text_of(const Json &json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-bool is_utf8(const std::string &text) {
-    try {
-        (void)Json(text).dump();
-        return true;
-    } catch (const Json::type_error &) {
-        return false;
-    }
-}
-
 std::string with_piece(Token token, const Vocabulary &vocabulary) {
     const std::string piece = vocabulary.piece(token, true);
-    if (is_utf8(piece)) return text_of({{"id", token}, {"piece", piece}});
-    Json bytes = Json::array();
-    for (const char byte : piece)
-        bytes.push_back(static_cast<unsigned char>(byte));
-    return text_of({{"id", token}, {"piece", bytes}});
+    return json_text({{"id", token}, {"piece", is_utf8(piece) ? Json(piece) : json_bytes(piece)}});
 }
 
 /// Answers are made in memory, and are many times as long as what was asked.
@@ -61,7 +45,7 @@ Result<std::string> tokenize_call(std::string_view body, const ApiContext &conte
                                                     parse_special ? SpecialTokens::parse : SpecialTokens::as_text);
     if (!tokens) return fail(tokens.error());
     if (auto few = check_count(tokens->size()); !few) return fail(few.error());
-    if (!with_pieces) return text_of({{"tokens", *tokens}});
+    if (!with_pieces) return json_text({{"tokens", *tokens}});
     std::string pieces;
     for (const Token token : *tokens) {
         if (!pieces.empty()) pieces += ',';
@@ -88,7 +72,7 @@ Result<std::string> detokenize_call(std::string_view body, const ApiContext &con
         }
         content += context.vocabulary.piece(static_cast<Token>(*token), true);
     }
-    return text_of({{"content", content}});
+    return json_text({{"content", content}});
 }
 
 Result<std::string> apply_template_call(std::string_view body, const ApiContext &context) {
@@ -100,7 +84,7 @@ Result<std::string> apply_template_call(std::string_view body, const ApiContext 
     if (error) return fail(error.take());
     const auto text = context.chat_template.render_text(input);
     if (!text) return fail(text.error());
-    return text_of({{"prompt", *text}});
+    return json_text({{"prompt", *text}});
 }
 
 }  // namespace cairn

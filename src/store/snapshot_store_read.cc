@@ -40,7 +40,7 @@ public:
           chain_(rows_.chain()) {
         collect();
         if (missing_.empty()) return;
-        reader_.emplace(std::min<int>(PayloadReader::default_threads(), static_cast<int>(chunks_to_read())));
+        reader_.emplace(reader_threads());
         take_memory();
         origin_ = store_.advisor_.origin_of(snapshot_);
     }
@@ -131,12 +131,13 @@ private:
         }
     }
 
-    /// Few enough to count with: threads have no more to do at a time.
-    [[nodiscard]] std::size_t chunks_to_read() const {
-        std::size_t chunks = 0;
+    /// A thread has no less to do than a chunk.
+    [[nodiscard]] int reader_threads() const {
+        std::uint64_t chunks = 0;
         for (const Piece &piece : missing_)
-            chunks += static_cast<std::size_t>(payload_chunks(piece.file->bytes()));
-        return std::min<std::size_t>(chunks, 1000);
+            chunks += payload_chunks(piece.file->bytes());
+        return std::cmp_less(chunks, PayloadReader::default_threads()) ? static_cast<int>(chunks)
+                                                                       : PayloadReader::default_threads();
     }
 
     void take_memory() {
