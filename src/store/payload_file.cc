@@ -102,15 +102,6 @@ Status OpenPayload::read_chunk(std::size_t chunk, MutableBytes to) const {
     return {};
 }
 
-Status OpenPayload::read(MutableBytes to) const {
-    CAIRN_CHECK(to.size() == header.bytes && chunks() == payload_chunks(to.size()), "a payload of {} bytes into {}",
-                header.bytes, to.size());
-    for (std::size_t i = 0; i < chunks(); ++i) {
-        if (auto done = read_chunk(i, to.subspan(i * kPayloadChunkBytes, chunk_bytes(i))); !done) return done;
-    }
-    return {};
-}
-
 Status OpenPayload::verify() {
     std::vector<std::byte> buffer;
     const ChunkSource source = chunks_of(*this, buffer);

@@ -5,7 +5,7 @@
 //
 //     auto payload = open_payload_file(files, path);
 //     if (auto ours = check_origin(payload->header, expected, prompt, 512); !ours) ...     // corrupt
-//     payload->read(block.bytes());                             // every chunk's checksum is checked on the way
+//     payload->read_chunk(0, bytes);                            // checked; all of them: store/payload_reader.h
 //
 // A file is written aside (path + ".tmp"), flushed, renamed, and its folder flushed: under its own name it is complete.
 // A file that is damaged anywhere, or that is another payload's, is refused with ErrorCode::corrupt: its header carries
@@ -37,9 +37,6 @@ class OpenPayload {
 public:
     PayloadHeader header;
 
-    /// Fills `to`, of exactly header.bytes bytes. corrupt: a checksum is wrong; `to` then holds anything.
-    /// store/payload_reader.h does it with several threads.
-    [[nodiscard]] Status read(MutableBytes to) const;
     /// Checks every byte without keeping them. Memory: one chunk.
     [[nodiscard]] Status verify();
 

@@ -34,7 +34,8 @@ PayloadReader::~PayloadReader() {
 }
 
 void PayloadReader::add(OpenPayload payload, MutableBytes to) {
-    CAIRN_CHECK(to.size() == payload.header.bytes, "a payload of {} bytes into {}", payload.header.bytes, to.size());
+    CAIRN_CHECK(to.size() == payload.header.bytes && payload.chunks() == payload_chunks(to.size()),
+                "a payload of {} bytes into {}", payload.header.bytes, to.size());
     {
         const std::lock_guard lock(mutex_);
         const std::size_t chunks = payload.chunks();
