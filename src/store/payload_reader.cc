@@ -48,11 +48,17 @@ Status PayloadReader::wait(std::size_t index) {
     std::unique_lock lock(mutex_);
     CAIRN_CHECK(index < pieces_.size(), "piece {} of {}", index, pieces_.size());
     const Piece &piece = pieces_[index];
-    while (piece.done < piece.chunks && !error_) {
+    // Chunks are taken in order: those of pieces before the one that failed are under way, and will be there.
+    while (piece.done < piece.chunks && !(error_ && failed_ <= index)) {
         if (!read_one(lock)) changed_.wait(lock);
     }
     if (piece.done < piece.chunks) return fail(*error_);
     return {};
+}
+
+std::size_t PayloadReader::failed_piece() const {
+    const std::lock_guard lock(mutex_);
+    return failed_;
 }
 
 bool PayloadReader::read_one(std::unique_lock<std::mutex> &lock) {
@@ -67,7 +73,7 @@ bool PayloadReader::read_one(std::unique_lock<std::mutex> &lock) {
     auto done = payload.read_chunk(chunk, piece.to.subspan(chunk * kPayloadChunkBytes, payload.chunk_bytes(chunk)));
     lock.lock();
     if (!done) {
-        if (!error_) {
+        if (!error_ || index < failed_) {
             error_ = std::move(done.error());
             failed_ = index;
         }

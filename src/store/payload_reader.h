@@ -12,9 +12,9 @@
 // first one has been used, however different their sizes.
 //
 // Ownership: holds the files until they are read; borrows the memory until it is gone, which waits for chunks under
-// way. A piece that cannot be read ends the reading of all: what is not ready by then never is.
+// way. A piece that cannot be read ends the reading of those behind it; those before it stay, or still become ready.
 // Threads: add() and wait() on one. The others end with the reader; where the machine gives none, the caller does it
-// all. Errors: those of OpenPayload::read_chunk, of the first piece that failed.
+// all. Errors: those of OpenPayload::read_chunk, of the first piece, in their order, that is known to have failed.
 #pragma once
 
 #include <condition_variable>
@@ -44,10 +44,10 @@ public:
 
     /// Pieces are numbered from 0 on in the order they are added.
     void add(OpenPayload payload, MutableBytes to);
-    /// Until piece `index` is read and every byte of it checked, or some piece has failed.
+    /// Until piece `index` is read and every byte of it checked, or it or one before it has failed.
     [[nodiscard]] Status wait(std::size_t index);
     /// After wait() has failed: the piece that could not be read.
-    [[nodiscard]] std::size_t failed_piece() const noexcept { return failed_; }
+    [[nodiscard]] std::size_t failed_piece() const;
     [[nodiscard]] std::size_t pieces() const noexcept { return pieces_.size(); }
 
 private:
@@ -62,7 +62,7 @@ private:
     bool read_one(std::unique_lock<std::mutex> &lock);
     void work();
 
-    std::mutex mutex_;  // guards all below but threads_
+    mutable std::mutex mutex_;  // guards all below but threads_
     std::condition_variable changed_;
     std::deque<Piece> pieces_;  // references stay good
     std::size_t next_ = 0;      // the first piece with chunks that nobody has taken

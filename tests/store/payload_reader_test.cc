@@ -93,6 +93,22 @@ TEST_P(PayloadReaderTest, ADamagedPieceIsNamedAndThoseBeforeItStay) {
     }
 }
 
+TEST_P(PayloadReaderTest, WhatLiesBeforeADamagedPieceBecomesReadyAlsoWhileItIsRead) {
+    damage(3);
+    for (int round = 0; round < 20; ++round) {
+        PayloadReader reader(GetParam());
+        for (std::size_t i = 0; i < written_.size(); ++i)
+            add(reader, i);
+        const Status done = reader.wait(3);
+        ASSERT_FALSE(done.has_value());
+        EXPECT_EQ(reader.failed_piece(), 3u);
+        for (std::size_t i = 0; i < 3; ++i) {
+            ASSERT_TRUE(reader.wait(i).has_value()) << i;
+            EXPECT_TRUE(read_[i] == written_[i]) << i;
+        }
+    }
+}
+
 TEST_P(PayloadReaderTest, MayEndWithoutAWait) {
     PayloadReader reader(GetParam());
     for (std::size_t i = 0; i < written_.size(); ++i)
