@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -368,10 +370,8 @@ Status check_config(const ModelConfig &config) {
     return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, const BackendSizes &sizes,
-                                                    const LoadProgress &progress) {
+Result<std::unique_ptr<Backend>> open_on_this_thread(const ModelConfig &config, const BackendSizes &sizes,
+                                                     const LoadProgress &progress) {
     if (auto checked = check_config(config); !checked) return fail(checked.error());
     auto loaded = load_model(config, progress);
     if (!loaded) return fail(loaded.error());
@@ -428,6 +428,17 @@ Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, c
                                                         .parked_sequences = pool.parked_sequences,
                                                         .batch_tokens = std::min(config.batch, pool.cells)},
                                           tax);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, const BackendSizes &sizes,
+                                                    const LoadProgress &progress) {
+    // OpenMP gives every thread that computes a team of its own, which stays as long as that thread; with more threads
+    // in teams than cores it has all of them sleep at every barrier instead of spinning. Opening computes (it probes
+    // and measures), and so it is on a thread that ends: the one that computes later then has the only team.
+    return std::async(std::launch::async, open_on_this_thread, std::cref(config), std::cref(sizes), std::cref(progress))
+        .get();
 }
 
 }  // namespace cairn

@@ -28,7 +28,7 @@ struct BackendSizes {
     bool measure_tax = true;            ///< false: parked cells count as free of charge
 };
 
-/// Called with 0 .. 1 while the weights load; returning false stops it (ErrorCode::cancelled).
+/// Called with 0 .. 1 while the weights load, on another thread; returning false stops it (ErrorCode::cancelled).
 using LoadProgress = std::function<bool(float)>;
 
 [[nodiscard]] Result<std::unique_ptr<Backend>> open_llama_backend(const ModelConfig &config, const BackendSizes &sizes,

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include "llama/llama_backend.h"
 #include "tests/support/fixtures.h"
@@ -102,6 +106,25 @@ TEST(ModelConfigOfABackend, MayBeAsSmallOrAsWideAsAUserLikes) {
         EXPECT_LE((*opened)->limits().batch_tokens, batch);
         EXPECT_EQ((*opened)->limits().context, context);
     }
+}
+
+/// Of this process. Unit: threads.
+std::ptrdiff_t running_threads() {
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+}
+
+TEST(OpeningABackend, LeavesNoThreadsThatComputed) {
+    // They would be a team of OpenMP beside that of the thread which computes later: see open_llama_backend.
+    const std::ptrdiff_t before = running_threads();
+    ModelConfig config = fixture_config("qwen35");
+    config.threads = 4;
+    BackendSizes sizes = fixture_sizes();
+    sizes.measure_tax = true;
+    const auto opened = open_llama_backend(config, sizes);
+    ASSERT_TRUE(opened.has_value()) << opened.error().what;
+    for (int i = 0; i < 500 && running_threads() > before; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));  // they end a moment after their leader
+    EXPECT_EQ(running_threads(), before);
 }
 
 TEST(SamplersOfABackend, TakeWhatAUserMayAskFor) {
