@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "cairn/types.h"
 
@@ -17,10 +18,12 @@ struct EngineStats {
     TokenPos cells_used = 0;
     TokenPos scheduled_tokens = 0;   ///< most of one step
     std::int32_t waiting_limit = 0;  ///< further requests are refused
-    std::size_t device_bytes = 0;    ///< of parked snapshots
-    std::size_t ram_bytes = 0;       ///< of snapshots in RAM
-    std::size_t disk_bytes = 0;      ///< of files of the disk tier
-    std::size_t snapshots = 0;       ///< that a lookup may find
+    /// From one request that ends to the next, lately: when a place in a full queue is expected. None: not known yet.
+    std::optional<double> seconds_per_request = {};
+    std::size_t device_bytes = 0;  ///< of parked snapshots
+    std::size_t ram_bytes = 0;     ///< of snapshots in RAM
+    std::size_t disk_bytes = 0;    ///< of files of the disk tier
+    std::size_t snapshots = 0;     ///< that a lookup may find
 };
 
 }  // namespace cairn

@@ -69,6 +69,7 @@ EngineLoop::~EngineLoop() {
 }
 
 void EngineLoop::add(RequestId id, Request request, RequestEvents events) {
+    if (idle()) ended_s_ = env_.now_s();
     waiting_.emplace_back(id, std::move(request), std::move(events), env_.now_s());
     update_gauges();
 }
@@ -326,6 +327,10 @@ void EngineLoop::leave(ActiveRequest &request) {
 }
 
 void EngineLoop::erase_gone() {
+    if (gone_.empty()) return;
+    const double now = env_.now_s();
+    ending_.add(static_cast<double>(gone_.size()), now - ended_s_, now);
+    ended_s_ = now;
     for (const RequestId id : gone_) {
         running_.remove_if([&](const ActiveRequest &request) { return request.id == id; });
     }
@@ -377,6 +382,7 @@ EngineStats EngineLoop::stats() const {
     stats.cells_used = backend_.cells_used();
     stats.scheduled_tokens = config_.most_scheduled_tokens;
     stats.waiting_limit = config_.most_waiting;
+    stats.seconds_per_request = ending_.seconds_per_unit(env_.now_s());
     if (cache_ != nullptr) {
         const CacheStats cache = cache_->stats();
         stats.device_bytes = cache.device_bytes;

@@ -111,6 +111,8 @@ private:
     RequestList running_;  ///< in order of arrival
     std::vector<SeqId> free_sequences_;
     Rate computing_{kPrefill};     ///< tokens per second of steps that prefill
+    Rate ending_{kEndings};        ///< requests per second, while there are any
+    double ended_s_ = 0;           ///< when one ended last, or came where there was none
     bool preempted_ = false;       ///< a request was, and no step has run since
     std::vector<RequestId> gone_;  ///< ended within this step, to be taken out of the lists
 };

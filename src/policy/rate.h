@@ -31,6 +31,8 @@ struct RateMemory {
 inline constexpr RateMemory kDiskRead{.smallest = 256.0 * 1024, .memory = 512.0 * 1024 * 1024, .half_life_s = 60};
 /// Tokens computed: fewer than 32 at once are decoding rather than prefill.
 inline constexpr RateMemory kPrefill{.smallest = 32, .memory = 8192, .half_life_s = 3600};
+/// Requests that come to an end: a few dozen, so that a queue of long ones is not judged by the short ones before.
+inline constexpr RateMemory kEndings{.smallest = 1, .memory = 32, .half_life_s = 600};
 
 class Rate {
 public:

@@ -15,6 +15,7 @@ public:
         return engine_.submit(std::move(request), std::move(events));
     }
     void cancel(RequestId id) override { engine_.cancel(id); }
+    [[nodiscard]] double retry_after_s() const override { return engine_.stats().seconds_per_request.value_or(0); }
 
 private:
     EngineThread &engine_;

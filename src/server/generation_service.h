@@ -15,6 +15,8 @@ public:
     [[nodiscard]] virtual Result<RequestId> submit(Request request, RequestEvents events) = 0;
     /// The request ends soon; nothing happens if it has ended or is unknown.
     virtual void cancel(RequestId id) = 0;
+    /// When one that was refused for lack of room should try again; unit: seconds.
+    [[nodiscard]] virtual double retry_after_s() const = 0;
 };
 
 }  // namespace cairn

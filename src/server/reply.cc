@@ -3,6 +3,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -16,6 +18,8 @@ namespace {
 
 constexpr int kUnavailable = 503;
 constexpr int kClientClosed = 499;
+constexpr double kSoonestRetry = 1;
+constexpr double kLatestRetry = 60;
 
 std::string_view reason_phrase(int status) {
     if (status == kClientClosed) return "Client Closed Request";
@@ -23,15 +27,17 @@ std::string_view reason_phrase(int status) {
     return {text.data(), text.size()};
 }
 
-void add_retry_after(Reply &reply) {
-    if (reply.status == kUnavailable) reply.headers.emplace_back("Retry-After", "1");
+void add_retry_after(Reply &reply, double seconds) {
+    if (reply.status != kUnavailable) return;
+    const double whole = std::ceil(std::clamp(seconds, kSoonestRetry, kLatestRetry));
+    reply.headers.emplace_back("Retry-After", fmt::format("{:.0f}", whole));
 }
 
 }  // namespace
 
-Reply error_reply(const Error &error) {
+Reply error_reply(const Error &error, double retry_after_s) {
     Reply reply{.status = row_of(error.code).http_status, .headers = {}, .body = error_body(error)};
-    add_retry_after(reply);
+    add_retry_after(reply, retry_after_s);
     return reply;
 }
 
@@ -41,7 +47,7 @@ Reply error_reply(int status, std::string_view type, std::string_view code, std:
     // A message may quote what the client sent, which need not be UTF-8.
     Reply reply{
         .status = status, .headers = {}, .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
-    add_retry_after(reply);
+    add_retry_after(reply, kSoonestRetry);
     return reply;
 }
 

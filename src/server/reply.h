@@ -34,8 +34,9 @@ struct Framing {
     bool chunked = false;     ///< the body comes in pieces behind the head, else it is reply.body
 };
 
-/// Statuses by ErrorCode (base/error_table.h); Retry-After with a 503.
-[[nodiscard]] Reply error_reply(const Error &error);
+/// Statuses by ErrorCode (base/error_table.h); a 503 comes with Retry-After: `retry_after_s`, in whole seconds between
+/// 1 and 60.
+[[nodiscard]] Reply error_reply(const Error &error, double retry_after_s = 0);
 /// For failures that are HTTP's own. `type` and `code` as the fields of an OpenAI error.
 [[nodiscard]] Reply error_reply(int status, std::string_view type, std::string_view code, std::string_view message);
 

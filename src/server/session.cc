@@ -308,7 +308,7 @@ asio::awaitable<bool> Session::generate(Exchange exchange, CallKind kind, std::s
     connection_.watch([self = shared_from_this()] { self->on_gone(); });
     bool more = false;
     if (Status submitted = generation.submit(std::move(call->requests)); !submitted) {
-        more = co_await send(exchange, error_reply(submitted.error()));
+        more = co_await send(exchange, refusal(submitted.error()));
     } else if (call->stream) {
         more = co_await answer_streamed(exchange, generation, answer);
     } else {
@@ -316,6 +316,10 @@ asio::awaitable<bool> Session::generate(Exchange exchange, CallKind kind, std::s
     }
     co_await connection_.unwatch();
     co_return more && !gone_;
+}
+
+Reply Session::refusal(const Error &error) const {
+    return error_reply(error, context_.service.retry_after_s());
 }
 
 asio::awaitable<bool> Session::answer_whole(const Exchange &exchange, Generation &generation, Answer &answer) {
@@ -327,7 +331,7 @@ asio::awaitable<bool> Session::answer_whole(const Exchange &exchange, Generation
     }
     if (answer.error()) {
         generation.cancel();
-        co_return co_await send(exchange, error_reply(*answer.error()));
+        co_return co_await send(exchange, refusal(*answer.error()));
     }
     Reply reply;
     reply.headers.emplace_back("x-cairn-cache", answer.cache_header());
@@ -344,7 +348,7 @@ asio::awaitable<bool> Session::answer_streamed(const Exchange &exchange, Generat
         for (const GenerationEvent &event : generation.take())
             answer.add(event);
         if (answer.error()) generation.cancel();
-        if (answer.error() && !head_sent) co_return co_await send(exchange, error_reply(*answer.error()));
+        if (answer.error() && !head_sent) co_return co_await send(exchange, refusal(*answer.error()));
         if (!answer.started()) continue;
 
         std::string out;

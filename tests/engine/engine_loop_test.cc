@@ -203,6 +203,50 @@ TEST(EngineLoop, GivesOneRunningRequestItsTokensWhileALongPromptIsPrefilled) {
     rig.run();
 }
 
+TEST(EngineLoop, StepsAreAsWideAsTheMeasuredPaceAllowsAndNeverTooNarrow) {
+    struct Case {
+        std::size_t pace;  // tokens per second
+        std::size_t whole;
+        std::size_t beside_decode;
+    };
+    for (const auto &[pace, whole, beside_decode] :
+         {Case{10, 256, 128}, {400, 400, 128}, {1000, 1000, 250}, {100000, 2048, 2048}}) {
+        SCOPED_TRACE(pace);
+        LoopRig rig({.sim = {.context = 32768, .batch_tokens = 2048},
+                     .loop = {.checkpoint_interval = 32768, .most_scheduled_tokens = 2048}});
+        std::size_t last = 0;
+        rig.sim.control->before_run([&](const Batch &batch) {
+            last = batch.size();
+            rig.env.advance(static_cast<double>(last) / static_cast<double>(pace));
+        });
+        rig.ask(tokens_of(1, 16000), 1);
+        rig.loop->step();
+        EXPECT_EQ(last, 256u) << "the pace is not known yet";
+        rig.loop->step();
+        EXPECT_NEAR(static_cast<double>(last), static_cast<double>(whole), 1);
+        rig.ask(tokens_of(2, 10), 1000);  // shorter, and so first
+        rig.loop->step();
+        rig.loop->step();
+        rig.loop->step();
+        EXPECT_NEAR(static_cast<double>(last), static_cast<double>(1 + beside_decode), 1);
+        rig.run();
+    }
+}
+
+TEST(EngineLoop, KnowsHowLongItTakesUntilAPlaceIsFreeWhileItHasWork) {
+    LoopRig rig({.loop = {.checkpoint_interval = 512, .most_scheduled_tokens = 128, .most_running = 1}});
+    EXPECT_EQ(rig.loop->stats().seconds_per_request, std::nullopt);
+    rig.sim.control->before_run([&](const Batch &) { rig.env.advance(2); });
+    for (std::uint32_t i = 0; i < 3; ++i)
+        rig.ask(tokens_of(i, 10), 3);  // prompt less one token, then three
+    rig.run();
+    EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 8);
+    rig.env.advance(60);  // idle
+    rig.ask(tokens_of(9, 10), 3);
+    rig.run();
+    EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 8);
+}
+
 TEST(EngineLoop, ComputesColdWhatCannotBeRestored) {
     LoopRigOptions in_ram;
     in_ram.device_bytes = 0;

@@ -124,6 +124,9 @@ TEST(Answering, what_the_engine_refuses_has_its_status) {
     EXPECT_EQ(response->status, 503);
     EXPECT_EQ(response->header("retry-after"), "1");
     EXPECT_EQ(json_of(response)["error"]["code"], "capacity");
+    test.service.refuse({ErrorCode::capacity, "the queue is full: try again later"}, 6.2);
+    client.post(kChatPath, kChat);
+    EXPECT_EQ(client.read()->header("retry-after"), "7");
     test.service.refuse({ErrorCode::context_length, "too long"});
     client.post(kChatPath, kChat);
     response = client.read();

@@ -24,6 +24,7 @@ struct PickyService final : GenerationService {
         return RequestId{++submitted};
     }
     void cancel(RequestId id) override { cancelled.push_back(id.value()); }
+    [[nodiscard]] double retry_after_s() const override { return 0; }
 };
 
 TEST(Generation, a_choice_that_is_refused_takes_the_others_down) {

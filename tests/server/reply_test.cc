@@ -60,6 +60,10 @@ TEST(Reply, every_kind_of_error_has_the_status_of_the_table) {
 TEST(Reply, what_is_out_of_room_says_when_to_try_again) {
     const Reply reply = error_reply(Error{ErrorCode::capacity, "Full."});
     EXPECT_EQ(reply.headers, (Headers{{"Retry-After", "1"}}));
+    for (const auto &[seconds, header] : {std::pair{0.0, "1"}, {1.0, "1"}, {1.2, "2"}, {59.5, "60"}, {1e9, "60"}}) {
+        const Reply later = error_reply(Error{ErrorCode::capacity, "Full."}, seconds);
+        EXPECT_EQ(later.headers, (Headers{{"Retry-After", header}})) << seconds;
+    }
 }
 
 TEST(Reply, a_message_may_quote_bytes_that_are_not_text) {

@@ -58,8 +58,9 @@ void ScriptedService::cancel(RequestId id) {
     changed_.notify_all();
 }
 
-void ScriptedService::refuse(Error error) {
+void ScriptedService::refuse(Error error, double retry_after_s) {
     const std::lock_guard lock(mutex_);
+    retry_after_s_ = retry_after_s;
     refusal_ = std::move(error);
 }
 

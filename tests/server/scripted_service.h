@@ -44,8 +44,10 @@ public:
     [[nodiscard]] Result<RequestId> submit(Request request, RequestEvents events) override;
     void cancel(RequestId id) override;
 
+    [[nodiscard]] double retry_after_s() const override { return retry_after_s_; }
+
     /// From now on every submit is refused so.
-    void refuse(Error error);
+    void refuse(Error error, double retry_after_s = 0);
     /// The index-th request that was submitted; null when it does not come.
     [[nodiscard]] std::shared_ptr<Call> call(std::size_t index);
     [[nodiscard]] bool wait_until_cancelled(std::size_t index);
@@ -60,6 +62,7 @@ private:
     std::vector<std::shared_ptr<Call>> calls_;
     std::size_t next_script_ = 0;
     std::optional<Error> refusal_;
+    std::atomic<double> retry_after_s_{0};
     bool stopping_ = false;
     std::thread thread_;
 };
