@@ -20,6 +20,8 @@ namespace {
 
 /// Each parked sequence takes a state slot of the device for good, so there are never more than this.
 constexpr std::int32_t kMostParked = 32;
+/// A tier that does not even hold its state keeps next to nothing, which looks like a fault.
+constexpr TokenPos kShortConversation = 1024;
 
 Result<std::string> chat_template_source(const ModelConfig &config, const ModelInfo &model) {
     if (config.chat_template_file.empty()) {
@@ -130,6 +132,17 @@ std::vector<std::string> Composition::summary(const Config &config) const {
                                         mebibytes(policy.disk_bytes), policy.disk_path, mebibytes(stats.disk_bytes),
                                         stats.snapshots));
         }
+    }
+    const TokenPos tokens = std::min(limits.context, kShortConversation);
+    const std::size_t state = layout.boundary_bytes + static_cast<std::size_t>(tokens) * layout.row_bytes;
+    if (const std::string tiers = policy.too_small_for(state); !tiers.empty()) {
+        lines.push_back(fmt::format("note     the state of {} tokens takes {}, and nothing so large is kept in: {}",
+                                    tokens, mebibytes(state), tiers));
+    }
+    const auto &batching = config.engine.dynamic_batching;
+    if (policy.disk_bytes > 0 && batching && batching->snapshot_ram_bytes.value_or(0) < policy.ram_bytes) {
+        lines.push_back(fmt::format("note     state goes to disk through RAM, which therefore has {} (--cache-ram)",
+                                    mebibytes(policy.ram_bytes)));
     }
     for (const std::string &note : notes)
         lines.push_back("note     " + note);

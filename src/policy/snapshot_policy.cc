@@ -57,4 +57,17 @@ SnapshotPolicy SnapshotPolicy::resolve(const std::optional<BatchingConfig> &batc
     return policy;
 }
 
+std::string SnapshotPolicy::too_small_for(std::size_t state_bytes) const {
+    std::string tiers;
+    const auto judge = [&](const char *tier, std::size_t budget) {
+        if (budget == 0 || budget >= state_bytes) return;
+        if (!tiers.empty()) tiers += ", ";
+        tiers += tier;
+    };
+    judge("device (--cache-device)", device_bytes);
+    judge("RAM (--cache-ram)", ram_bytes);
+    judge("disk (--cache-disk)", disk_bytes);
+    return tiers;
+}
+
 }  // namespace cairn

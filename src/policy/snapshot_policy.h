@@ -51,6 +51,10 @@ struct SnapshotPolicy {
     std::size_t disk_bytes = 0;
     std::string disk_path;
 
+    /// The tiers that are on and do not hold a state of so many bytes, with their options: "RAM (--cache-ram)". Empty
+    /// where there is none.
+    [[nodiscard]] std::string too_small_for(std::size_t state_bytes) const;
+
     [[nodiscard]] static SnapshotPolicy resolve(const std::optional<BatchingConfig> &batching,
                                                 const PolicyModelFacts &model);
 };

@@ -266,6 +266,13 @@ Result<CacheDirectory> CacheDirectory::open(FileSystem &files, std::string path,
     if (auto loaded = directory.load(); !loaded) return fail(loaded.error());
     folders.sweep(directory.content);
     directory.removed_files = folders.removed();
+    if (directory.removed_files > 0 && directory.content.namespaces.empty() && directory.notes.empty()) {
+        directory.notes.push_back(
+            fmt::format("The catalogue of {} names nothing, as after it was deleted or emptied, and {} file{} beside "
+                        "it {} removed.",
+                        directory.path_, directory.removed_files, directory.removed_files == 1 ? "" : "s",
+                        directory.removed_files == 1 ? "was" : "were"));
+    }
     directory.content.last_id = std::max(directory.content.last_id, folders.last_id());
     if (auto done = directory.reconcile([&](std::uint64_t payload) { return folders.has(payload); }); !done)
         return fail(done.error());

@@ -226,6 +226,8 @@ void SnapshotStore::finish_write(const WriteOutcome &outcome) {
     if (!outcome.status) {
         const ErrorCode code = outcome.status.error().code;
         metrics_.add(Metric::disk_failures_total, 1, std::string("write_") + name_of(code));
+        write.space.clear();
+        disk_->flush();  // what is used is told now: the next scan may be a minute away
         // A disk that is full or failing is left alone for a while, longer each time.
         write_again_s_ = env_.now_s() +
                          std::min(kLongestPause, static_cast<double>(1u << std::min<std::size_t>(failed_writes_++, 6)));

@@ -203,6 +203,7 @@ TEST(DiskTier, TheFreeSpaceOfTheFileSystemIsRespected) {
     bench.settle();
     EXPECT_TRUE(bench.payload_files().empty());
     EXPECT_GT(bench.metrics.value(Metric::disk_failures_total, "write_capacity"), 0);
+    EXPECT_EQ(bench.metrics.value(Metric::disk_bytes), 0) << "what was held for a write that failed";
     EXPECT_EQ(bench.serve_end(text(300)).cached, 299) << "RAM still has it";
 }
 

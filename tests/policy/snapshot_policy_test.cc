@@ -184,6 +184,18 @@ TEST(SnapshotPolicy, DiskPathAloneIsNoStoragePolicy) {
     EXPECT_EQ(policy.disk_path, "states");
 }
 
+TEST(SnapshotPolicy, NamesTheTiersThatAStateDoesNotFitInto) {
+    SnapshotPolicy policy;
+    policy.device_bytes = 100;
+    policy.ram_bytes = 0;  // off
+    policy.disk_bytes = 300;
+    EXPECT_EQ(policy.too_small_for(100), "");
+    EXPECT_EQ(policy.too_small_for(101), "device (--cache-device)");
+    EXPECT_EQ(policy.too_small_for(301), "device (--cache-device), disk (--cache-disk)");
+    policy.ram_bytes = 300;
+    EXPECT_EQ(policy.too_small_for(301), "device (--cache-device), RAM (--cache-ram), disk (--cache-disk)");
+}
+
 TEST(SnapshotPolicy, OtherKeysOfTheSectionChangeNothing) {
     BatchingConfig batching;
     batching.max_batch_size = 1;

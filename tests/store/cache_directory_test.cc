@@ -109,6 +109,28 @@ TEST_F(CacheDirectoryTest, WhatIsNoFileIsMovedOutOfTheCataloguesWay) {
     }
 }
 
+TEST_F(CacheDirectoryTest, ACatalogueThatIsGoneOrEmptyIsSaid) {
+    const std::string database = "/cache/catalogue.db";
+    for (const bool gone : {true, false}) {
+        SCOPED_TRACE(gone);
+        if (gone) {
+            ASSERT_TRUE(disk.remove(database).has_value());
+            (void)disk.remove(database + "-wal");
+            disk.set_content("/cache/payloads/20/0000000000000020.state", "x");
+        } else {
+            disk.set_content("/cache/payloads/20/0000000000000020.state", "x");
+            disk.set_content(database, "");
+        }
+        const auto opened = open();
+        ASSERT_TRUE(opened.has_value()) << opened.error().what;
+        EXPECT_EQ(live_in(*opened), 0u);
+        EXPECT_THAT(opened->notes, testing::ElementsAre(HasSubstr("names nothing")));
+    }
+    const auto again = open();
+    ASSERT_TRUE(again.has_value()) << again.error().what;
+    EXPECT_THAT(again->notes, testing::IsEmpty());
+}
+
 TEST_F(CacheDirectoryTest, AFileInTheDirectorysPlaceIsNamed) {
     disk.set_content("/plain", "x");
     const auto plain = CacheDirectory::open(disk, "/plain", "a test");
