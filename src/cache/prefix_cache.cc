@@ -24,9 +24,7 @@ constexpr std::size_t kVisitsForPathEnd = 64;
 StoreBudgets budgets_of(const SnapshotPolicy &policy, const Backend &backend) {
     if (!policy.enabled) return {};
     const StateLayout &layout = backend.layout();
-    const DeviceResidency residency = device_residency({.parked_cell_tax = backend.parked_cell_tax(),
-                                                        .row_bytes = layout.row_bytes,
-                                                        .device_budget_bytes = policy.device_bytes});
+    const DeviceResidency residency = device_residency(policy, backend.parked_cell_tax(), layout.row_bytes);
     return {.max_snapshots = static_cast<std::size_t>(std::max(0, policy.max_snapshots)),
             .ram_bytes = policy.ram_bytes,
             .device = {.bytes = residency.max_bytes,

@@ -78,6 +78,7 @@ struct ActiveRequest {
     bool started = false;  ///< the started event is out: a preempted request does not start again
     bool ended = false;    ///< its last event is out or about to be: it is taken from the list at the end of the step
     double submitted_s = 0;
+    std::optional<double> gathers_until_s;  ///< the first one of an idle engine: not let in before
     double admitted_s = 0;
     std::optional<double> first_token_s;
     double last_token_s = 0;

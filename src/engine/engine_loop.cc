@@ -16,6 +16,8 @@ constexpr TokenPos kRoomToGenerate = 64;
 /// Narrower steps compute fewer tokens a second: weights are read once per step, whatever its width.
 constexpr TokenPos kLeastStep = 256;
 constexpr TokenPos kLeastBesideDecode = 128;
+/// Of the time that a prompt will take, to wait for others that may share it.
+constexpr double kGatherShare = 0.02;
 
 TokenPos cells_wanted(const ActiveRequest &request) {
     const TokenPos left = request.request.max_tokens.value_or(kRoomToGenerate) - request.generated();
@@ -87,9 +89,28 @@ bool EngineLoop::has_room_for(const ActiveRequest &request) const {
     return backend_.cells_used() - backend_.cells_only_parked() + wanted <= backend_.limits().pool_cells;
 }
 
+/// When others that may share the prompt will have come. The past, where it is not worth waiting for.
+double EngineLoop::end_of_gathering(const ActiveRequest &request) const {
+    if (request.started || !caches(request)) return 0;
+    const Lookup lookup = cache_->find(request.request.tenant, request.tokens, request.size() - 1);
+    const auto pace = computing_.seconds_per_unit(env_.now_s());
+    if (!pace) return request.submitted_s + config_.most_gather_s;
+    const double seconds = *pace * (request.size() - lookup.depth);
+    return request.submitted_s + std::min(config_.most_gather_s, kGatherShare * seconds);
+}
+
+bool EngineLoop::is_gathering() {
+    if (config_.most_gather_s <= 0 || !running_.empty() || waiting_.empty()) return false;
+    if (waiting_.size() >= free_sequences_.size()) return false;  // no more could be let in
+    ActiveRequest &first = waiting_.front();
+    if (!first.gathers_until_s) first.gathers_until_s = end_of_gathering(first);
+    return env_.now_s() < *first.gathers_until_s;
+}
+
 void EngineLoop::admit() {
     // What was just preempted would be let in again at once, and pushed out again: first a step must have run.
     if (preempted_ && !running_.empty()) return;
+    if (is_gathering()) return;
     while (!waiting_.empty() && !free_sequences_.empty() && has_room_for(waiting_.front())) {
         running_.splice(running_.end(), waiting_, waiting_.begin());
         ActiveRequest &request = running_.back();
@@ -361,11 +382,16 @@ void EngineLoop::cancel_all() {
 }
 
 bool EngineLoop::idle_work() {
-    return cache_ != nullptr && cache_->idle_work();
+    return idle() && cache_ != nullptr && cache_->idle_work();
 }
 
 std::optional<double> EngineLoop::wakes_in() const {
-    return cache_ == nullptr ? std::nullopt : cache_->disk_wakes_in();
+    std::optional<double> seconds = cache_ == nullptr ? std::nullopt : cache_->disk_wakes_in();
+    if (running_.empty() && !waiting_.empty() && waiting_.front().gathers_until_s) {
+        const double left = std::max(0.0, *waiting_.front().gathers_until_s - env_.now_s());
+        seconds = std::min(seconds.value_or(left), left);
+    }
+    return seconds;
 }
 
 void EngineLoop::save(double seconds) {

@@ -11,6 +11,10 @@
 // parked snapshots go first, then the youngest request is preempted (its state is set aside in RAM, so that it resumes
 // without recomputing).
 //
+// Requests that are sent together come some milliseconds apart. The first of them, if the engine is idle, waits for the
+// others for a share of the time that computing it will take, or they would come while a step is under way that goes
+// past what they share: a state that cannot be cut is then not to be had where they part.
+//
 // How wide a step is, by measured pace: `most_token_gap_s` while streams run, but 128 tokens of prompts at least, else
 // `most_step_s`, but 256: a stream goes on beside a long prompt, and whoever comes or leaves is soon noticed.
 //
@@ -40,6 +44,7 @@ struct EngineLoopConfig {
     std::int32_t most_waiting = 1024;       ///< Engine refuses more
     double most_token_gap_s = 0.25;         ///< of a running stream, while others prefill
     double most_step_s = 1;
+    double most_gather_s = 0;  ///< how long an idle engine lets a prompt wait for others with the same prefix
 };
 
 class EngineLoop {
@@ -68,6 +73,8 @@ private:
     using RequestList = std::list<ActiveRequest>;
 
     void admit();
+    [[nodiscard]] double end_of_gathering(const ActiveRequest &request) const;
+    [[nodiscard]] bool is_gathering();
     [[nodiscard]] bool caches(const ActiveRequest &request) const { return cache_ != nullptr && request.request.cache; }
     [[nodiscard]] bool has_room_for(const ActiveRequest &request) const;
     void start(ActiveRequest &request);

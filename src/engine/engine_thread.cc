@@ -20,12 +20,16 @@ namespace cairn {
 
 namespace {
 
+/// As long as a server may take to read one request after another that were sent at once.
+constexpr double kMostGatherSeconds = 0.01;
+
 EngineLoopConfig loop_config(const EngineConfig &config, const BackendLimits &limits) {
     EngineLoopConfig loop;
     loop.checkpoint_interval = config.checkpoint_interval;
     loop.most_scheduled_tokens = limits.batch_tokens;
     loop.most_running = 1;  // without a batching section: one request at a time
     if (config.dynamic_batching) {
+        loop.most_gather_s = kMostGatherSeconds;
         loop.most_running = config.dynamic_batching->max_batch_size.value_or(limits.live_sequences);
         loop.most_scheduled_tokens = config.dynamic_batching->max_scheduled_tokens.value_or(limits.batch_tokens);
         loop.most_waiting = config.dynamic_batching->max_waiting_requests.value_or(loop.most_waiting);

@@ -13,6 +13,7 @@
 #include "cache/prefix_cache.h"
 #include "library/machine.h"
 #include "library/open_patiently.h"
+#include "policy/device_residency.h"
 
 namespace cairn {
 
@@ -101,9 +102,9 @@ std::vector<std::string> Composition::summary(const Config &config) const {
     lines.push_back(fmt::format("context  {} tokens a sequence, {} sequences at once, pool of {} cells", limits.context,
                                 at_once, limits.pool_cells));
     if (at_once < config.model.parallel) {
-        lines.push_back(
-            fmt::format("         {} sequences were asked for: the backend has {}, and max_batch_size allows {}",
-                        config.model.parallel, limits.live_sequences, at_once));
+        lines.push_back(fmt::format("         {} sequences at once were asked for: {}", config.model.parallel,
+                                    at_once < limits.live_sequences ? "max_batch_size allows no more"
+                                                                    : "the memory that is allowed holds no more"));
     }
     lines.push_back(fmt::format("         steps of at most {} tokens, {} requests may wait",
                                 engine->stats().scheduled_tokens, engine->stats().waiting_limit));
@@ -122,10 +123,12 @@ std::vector<std::string> Composition::summary(const Config &config) const {
     if (!policy.enabled) {
         lines.push_back("cache    off: " + policy.why_off);
     } else {
-        lines.push_back(
-            fmt::format("cache    device {} in at most {} snapshots (tax of 1,000 parked cells: {:.1f} %), RAM {}",
-                        mebibytes(policy.device_bytes), std::min(policy.max_device_snapshots, limits.parked_sequences),
-                        parked_cell_tax * 1e5, mebibytes(policy.ram_bytes)));
+        const DeviceResidency parked = device_residency(policy, parked_cell_tax, layout.row_bytes);
+        lines.push_back(fmt::format(
+            "cache    device {}, at most {} cells in {} snapshots (tax of 1,000 parked cells: {:.1f} %), RAM {}",
+            mebibytes(policy.device_bytes), std::min(parked.max_cells, limits.pool_cells),
+            std::min(policy.max_device_snapshots, limits.parked_sequences), parked_cell_tax * 1e5,
+            mebibytes(policy.ram_bytes)));
         if (policy.disk_bytes > 0) {
             const EngineStats stats = engine->stats();
             lines.push_back(fmt::format("         disk {} in {}, {} there already ({} snapshots of this model)",

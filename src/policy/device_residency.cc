@@ -7,6 +7,9 @@ namespace cairn {
 
 namespace {
 
+/// Of a decode step, where nothing but the device keeps state.
+constexpr double kToleratedWithoutRam = 0.25;
+
 constexpr TokenPos kAllCells = std::numeric_limits<TokenPos>::max();
 
 /// Most cells whose tax is tolerated.
@@ -37,6 +40,13 @@ DeviceResidency device_residency(const DeviceResidencyFacts &facts) noexcept {
     result.max_bytes = result.max_cells > 0 ? facts.device_budget_bytes : 0;
     result.max_steps = steps_until_ram_wins(facts);
     return result;
+}
+
+DeviceResidency device_residency(const SnapshotPolicy &policy, double parked_cell_tax, std::size_t row_bytes) noexcept {
+    DeviceResidencyFacts facts{
+        .parked_cell_tax = parked_cell_tax, .row_bytes = row_bytes, .device_budget_bytes = policy.device_bytes};
+    if (policy.ram_bytes == 0) facts.tolerated_slowdown = kToleratedWithoutRam;
+    return device_residency(facts);
 }
 
 }  // namespace cairn

@@ -1,7 +1,6 @@
 // How much state is worth keeping on the device: the cells and bytes that only parked snapshots hold.
 //
-//     auto limit = device_residency({.parked_cell_tax = backend.parked_cell_tax(), .row_bytes = layout.row_bytes,
-//                                    .device_budget_bytes = policy.device_bytes});
+//     auto limit = device_residency(policy, backend.parked_cell_tax(), layout.row_bytes);
 //     while (backend.cells_only_parked() > limit.max_cells) demote the least valuable;
 //
 // Parking copies nothing and adopting copies nothing, but attention scans the pool up to its highest used cell, so each
@@ -20,6 +19,7 @@
 #include <cstddef>
 
 #include "cairn/types.h"
+#include "policy/snapshot_policy.h"
 
 namespace cairn {
 
@@ -40,5 +40,10 @@ struct DeviceResidency {
 };
 
 [[nodiscard]] DeviceResidency device_residency(const DeviceResidencyFacts &facts) noexcept;
+
+/// The same for a cache with these budgets. Without RAM below it the device may cost others more: what does not stay
+/// there has to be computed again.
+[[nodiscard]] DeviceResidency device_residency(const SnapshotPolicy &policy, double parked_cell_tax,
+                                               std::size_t row_bytes) noexcept;
 
 }  // namespace cairn

@@ -233,6 +233,79 @@ TEST(EngineLoop, StepsAreAsWideAsTheMeasuredPaceAllowsAndNeverTooNarrow) {
     }
 }
 
+/// Four prompts that share 1,024 tokens, of which the engine could compute the first whole in one step.
+LoopRigOptions gathering(double seconds) {
+    return {.sim = {.batch_tokens = 2048},
+            .loop = {.checkpoint_interval = 8192, .most_scheduled_tokens = 2048, .most_gather_s = seconds}};
+}
+
+void know_pace(LoopRig &rig, double tokens_per_s) {
+    rig.sim.control->before_run([&rig, tokens_per_s](const Batch &batch) {
+        rig.env.advance(static_cast<double>(batch.size()) / tokens_per_s);
+    });
+    Request request = LoopRig::greedy(tokens_of(77, 600), 1);
+    request.cache = false;
+    rig.ask(request);
+    rig.run();
+}
+
+TEST(EngineLoop, LetsTheFirstPromptWaitForThoseThatAreSentWithIt) {
+    for (const double seconds : {0.0, 0.01}) {
+        SCOPED_TRACE(seconds);
+        LoopRigOptions options = gathering(seconds);
+        options.sim.live_sequences = 8;  // with all of them taken there is nobody to wait for
+        LoopRig rig(std::move(options));
+        know_pace(rig, 10000);
+        const auto before = rig.computed();
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            Tokens prompt = tokens_of(1, 1024);
+            const Tokens own = tokens_of(i + 2, 40);
+            prompt.insert(prompt.end(), own.begin(), own.end());
+            rig.ask(prompt, 1);
+            EXPECT_EQ(rig.loop->step(), seconds == 0) << i;
+            rig.env.advance(0.0005);
+        }
+        if (seconds > 0) {
+            const double left = rig.loop->wakes_in().value_or(-1);
+            EXPECT_GT(left, 0);
+            EXPECT_FALSE(rig.loop->idle_work()) << "nothing that takes time while somebody waits";
+            rig.env.advance(left);
+        }
+        rig.run();
+        EXPECT_EQ(rig.computed() - before, seconds > 0 ? 1024u + 4 * 40u : 2 * 1024u + 4 * 40u);
+    }
+}
+
+TEST(EngineLoop, LetsNobodyWaitWhereThatIsNotWorthIt) {
+    LoopRig rig(gathering(0.01));
+    know_pace(rig, 1000);
+    const Tokens prompt = tokens_of(1, 900);
+    const auto waits = [&] {
+        EXPECT_FALSE(rig.loop->step());
+        return rig.loop->wakes_in().value_or(-1);
+    };
+    rig.ask(prompt, 1);
+    EXPECT_NEAR(waits(), 0.01, 1e-9);
+    rig.env.advance(0.01);
+    EXPECT_TRUE(rig.loop->step());
+    rig.ask(tokens_of(2, 900), 1);
+    EXPECT_TRUE(rig.loop->step()) << "another one runs";
+    rig.run();
+    rig.ask(prompt, 1);
+    EXPECT_NEAR(waits(), 0.02 * 0.001, 1e-9) << "two hundredths of what one token takes";
+    rig.env.advance(0.001);
+    rig.run();
+    Request uncached = LoopRig::greedy(prompt, 1);
+    uncached.cache = false;
+    rig.ask(uncached);
+    EXPECT_TRUE(rig.loop->step()) << "it shares nothing";
+    rig.run();
+    for (std::uint32_t i = 3; i < 7; ++i)
+        rig.ask(tokens_of(i, 900), 1);
+    EXPECT_TRUE(rig.loop->step()) << "no more have room";
+    rig.run();
+}
+
 TEST(EngineLoop, KnowsHowLongItTakesUntilAPlaceIsFreeWhileItHasWork) {
     LoopRig rig({.loop = {.checkpoint_interval = 512, .most_scheduled_tokens = 128, .most_running = 1}});
     EXPECT_EQ(rig.loop->stats().seconds_per_request, std::nullopt);

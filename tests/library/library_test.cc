@@ -124,10 +124,11 @@ TEST_P(LibraryOnModels, ATurnEndsWhereTheCallerHasEnough) {
     endless.max_tokens = 900;
     Generator generator(model_, endless);
     int pieces = 0;
-    const auto turn = generator.generate(kText, [&](std::string_view) { return ++pieces < 3; });
+    // At the first piece: the model may end by itself after a few.
+    const auto turn = generator.generate(kText, [&](std::string_view) { return ++pieces < 1; });
     ASSERT_TRUE(turn.has_value());
-    if (turn->reason == FinishReason::stop) GTEST_SKIP() << "the model ended by itself";
     EXPECT_EQ(turn->reason, FinishReason::cancelled);
+    EXPECT_EQ(pieces, 1);
     EXPECT_LT(turn->usage.completion_tokens, 900);
 }
 

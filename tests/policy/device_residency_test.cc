@@ -27,6 +27,17 @@ TEST(DeviceResidency, TaxLimitsCellsBeforeTheBudgetDoes) {
     EXPECT_EQ(limit.max_bytes, 100'000'000u);
 }
 
+TEST(DeviceResidency, IsAllowedToCostMoreWhereNoRamCatchesWhatLeaves) {
+    SnapshotPolicy policy;
+    policy.device_bytes = 100'000'000;
+    policy.ram_bytes = 1;
+    EXPECT_NEAR(device_residency(policy, 0.16 / 8192, 1000).max_cells, 1024, 1);
+    policy.ram_bytes = 0;
+    EXPECT_NEAR(device_residency(policy, 0.16 / 8192, 1000).max_cells, 12800, 1);
+    policy.device_bytes = 5'000'000;
+    EXPECT_EQ(device_residency(policy, 0.16 / 8192, 1000).max_cells, 5000);
+}
+
 TEST(DeviceResidency, BudgetLimitsCellsBeforeTheTaxDoes) {
     const DeviceResidencyFacts facts{
         .parked_cell_tax = 0.01 / 8192, .row_bytes = 1000, .device_budget_bytes = 2'000'000};
