@@ -23,6 +23,8 @@ STOP_LIMIT_S = 60
 DEFAULT_STREAMS = 4
 STREAMS = {"interleaved": 2, "edits": 1, "multi-turn": 1, "fan-out": 1, "restart": 1, "agent": 1, "concurrent": 6, "no-reuse-1": 1,
            "no-reuse-16": 16}
+# What counts here is tokens per second alone: an answer may stand still while prompts are read.
+THROUGHPUT = ("no-reuse-1", "no-reuse-4", "no-reuse-16")
 
 
 class ServerError(Exception):
@@ -40,6 +42,8 @@ def flags_of(server, settings, workload, context, folder, streams=None):
     ram = str(machine_memory_mib() // 4)
     if server == CAIRN:
         flags = ["-c", str(context), "--cache-dir", str(folder / "cache")]
+        if best and workload in THROUGHPUT:
+            flags += ["--max-token-gap", "10000"]
         return flags + (["-np", str(streams), "--cache-ram", ram] if best else [])
     flags = ["-c", str(context * streams)]  # the slots share it, or get a part each
     if best:

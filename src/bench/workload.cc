@@ -52,7 +52,6 @@ public:
             workload.about = word(json, "", "about");
             for (const auto &[stage, path] : items(json, "", "stages"))
                 add_stages(workload, *stage, path);
-            if (count_requests(workload) > kMostRequests) wrong("stages", "ask more than 10000 times");
         }
         if (!wrong_.empty()) return fail(ErrorCode::invalid_argument, "{}", wrong_);
         return workload;
@@ -138,6 +137,8 @@ private:
 
     /// `turns`: how many the conversation has; becomes how many it has behind the step.
     Step step(const Json &json, const std::string &path, Numbers numbers, unsigned &turns) {
+        // Before they are all written out: repeats and copies multiply.
+        if (++requests_ > kMostRequests) wrong("stages", fmt::format("ask more than {} times", kMostRequests));
         Step made;
         made.edit = number(json, path, "edit", 0, kMostTimes);
         if (made.edit > turns) wrong(below(path, "edit"), fmt::format("must be a turn that was, at most {}", turns));
@@ -157,7 +158,7 @@ private:
         if (!is_object(json, path, {"name", "copies", "fork", "steps"})) return;
         const std::string name = word(json, path, "name");
         const unsigned copies = number(json, path, "copies", 1, kMostTimes);
-        for (numbers.copy = 1; numbers.copy <= copies; ++numbers.copy) {
+        for (numbers.copy = 1; numbers.copy <= copies && wrong_.empty(); ++numbers.copy) {
             ConversationPlan made{filled(name, numbers), {}, {}};
             if (!names_of_stage_.insert(made.name).second)
                 wrong(below(path, "name"), fmt::format("is \"{}\" twice in a stage: put {{copy}} in it", made.name));
@@ -206,6 +207,7 @@ private:
 
     std::string file_;
     std::string wrong_;
+    std::size_t requests_ = 0;
     std::map<std::string, unsigned> turns_;  ///< of each conversation so far
     std::map<std::string, unsigned> turns_before_stage_;
     std::set<std::string> names_of_stage_;

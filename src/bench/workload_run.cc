@@ -1,10 +1,8 @@
 #include "bench/workload_run.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <latch>
 #include <system_error>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "bench/chat_client.h"
+#include "bench/shell_command.h"
 
 namespace cairn {
 namespace {
@@ -55,10 +54,13 @@ WorkloadResult WorkloadRun::run() {
 }
 
 void WorkloadRun::restart() {
-    const int status = std::system(context_.options.restart_command.c_str());
-    if (status != 0) {
-        broken_ = fmt::format("not asked: the command of --restart-with ended with status {}",
-                              WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    const auto status = run_shell(context_.options.restart_command, context_.options.timeout_s, context_.env);
+    if (!status) {
+        broken_ = "not asked: --restart-with: " + status.error().what;
+        return;
+    }
+    if (*status != 0) {
+        broken_ = fmt::format("not asked: the command of --restart-with ended with status {}", *status);
         return;
     }
     const Status back = context_.server.wait_until_healthy(context_.options.timeout_s, context_.env);

@@ -112,7 +112,8 @@ constexpr Option kOptions[] = {
      "Most tokens of one step. Unset: as model.batch, which also limits it.", {1}},
     {engine, "--max-token-gap", "engine.dynamic_batching.max_token_gap_ms", in_batching<&B::max_token_gap_ms>, "MS",
      "While answers are generated, prompts are read in pieces that take about so many milliseconds, so that no answer "
-     "stands still for longer; never of fewer than 128 tokens. Unset: 250.", {1}},
+     "stands still for longer; never of fewer than 128 tokens. Above 1000 all steps may take so long: more tokens per "
+     "second with several streams. Unset: 250.", {1}},
     {engine, "--max-waiting", "engine.dynamic_batching.max_waiting_requests", in_batching<&B::max_waiting_requests>,
      "N", "Most requests that wait for their turn; further ones are refused (503, Retry-After). Unset: 1024.", {1}},
     {engine, "", "engine.dynamic_batching.device_memory_budget_bytes",

@@ -201,7 +201,9 @@ StepLimits EngineLoop::step_limits() const {
     const TokenPos most = config_.most_scheduled_tokens;
     // Not known yet: a narrow step, which is measured. A wide one could take half a minute, and nobody else would be
     // heard.
-    const TokenPos whole = tokens_within(config_.most_step_s, pace, kLeastStep, most);
+    // Whoever lets answers stand still for longer wants throughput, and nobody then hears of anything sooner.
+    const double whole_s = std::max(config_.most_step_s, config_.most_token_gap_s);
+    const TokenPos whole = tokens_within(whole_s, pace, kLeastStep, most);
     return {.tokens = whole,
             .prompt_tokens_beside_decode = tokens_within(config_.most_token_gap_s, pace, kLeastBesideDecode, whole)};
 }

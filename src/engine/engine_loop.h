@@ -16,7 +16,8 @@
 // past what they share: a state that cannot be cut is then not to be had where they part.
 //
 // How wide a step is, by measured pace: `most_token_gap_s` while streams run, but 128 tokens of prompts at least, else
-// `most_step_s`, but 256: a stream goes on beside a long prompt, and whoever comes or leaves is soon noticed.
+// `most_step_s` or that gap, whichever is more, but 256 tokens: a stream goes on beside a long prompt, and whoever
+// comes or leaves is soon noticed.
 //
 // Ownership: borrows backend and cache. Threads: one. Errors: per request, by its `failed` event.
 #pragma once

@@ -63,6 +63,13 @@ TEST(Workload, ARestartIsAStageOfItsOwn) {
     EXPECT_THAT(refused(R"([{"restart": true, "conversations": []}])"), HasSubstr("stages[0] must be"));
 }
 
+TEST(Workload, OneOfTooManyRequestsIsRefusedBeforeItIsWrittenOut) {
+    // A billion of them.
+    EXPECT_THAT(refused(R"([{"repeat": 1000, "conversations": [
+        {"name": "c{round}-{copy}", "copies": 1000, "steps": [{"user": "u", "repeat": 1000}]}]}])"),
+                HasSubstr("w.json: stages ask more than 10000 times"));
+}
+
 TEST(Workload, MistakesNameTheFileAndTheField) {
     const auto steps = [](const std::string &step) {
         return R"([{"conversations": [{"name": "a", "steps": [)" + step + "]}]}]";

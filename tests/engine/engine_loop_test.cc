@@ -306,6 +306,25 @@ TEST(EngineLoop, LetsNobodyWaitWhereThatIsNotWorthIt) {
     rig.run();
 }
 
+TEST(EngineLoop, TakesStepsAsLongAsAnswersMayStandStill) {
+    LoopRig rig({.sim = {.context = 32768, .batch_tokens = 2048},
+                 .loop = {.checkpoint_interval = 32768, .most_scheduled_tokens = 2048, .most_token_gap_s = 5}});
+    std::size_t last = 0;
+    rig.sim.control->before_run([&](const Batch &batch) {
+        last = batch.size();
+        rig.env.advance(static_cast<double>(last) / 300);
+    });
+    rig.ask(tokens_of(1, 16000), 1);
+    rig.loop->step();
+    rig.loop->step();
+    EXPECT_NEAR(static_cast<double>(last), 1500, 1);
+    rig.ask(tokens_of(2, 10), 1000);
+    for (int i = 0; i < 3; ++i)
+        rig.loop->step();
+    EXPECT_NEAR(static_cast<double>(last), 1500, 1) << "of which one decodes";
+    rig.run();
+}
+
 TEST(EngineLoop, KnowsHowLongItTakesUntilAPlaceIsFreeWhileItHasWork) {
     LoopRig rig({.loop = {.checkpoint_interval = 512, .most_scheduled_tokens = 128, .most_running = 1}});
     EXPECT_EQ(rig.loop->stats().seconds_per_request, std::nullopt);
