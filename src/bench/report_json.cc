@@ -24,6 +24,7 @@ void visit_request(Archive &archive, Request &request) {
     archive("completion_tokens", request.completion_tokens);
     archive("ideal_new_tokens", request.ideal_new_tokens);
     archive("error", request.error);
+    archive("warm_up", request.warm_up);
 }
 
 template <class Archive, class Values>

@@ -12,7 +12,7 @@ namespace {
 double wall_of(const std::vector<RequestResult> &requests) {
     std::map<unsigned, std::pair<double, double>> stages;
     for (const RequestResult &request : requests) {
-        if (!request.error.empty()) continue;
+        if (!request.error.empty() || request.warm_up) continue;
         const double end = request.started_s + request.total_s;
         const auto [found, is_new] = stages.try_emplace(request.stage, request.started_s, end);
         found->second.first = std::min(found->second.first, request.started_s);
@@ -34,14 +34,13 @@ double percentile(std::vector<double> values, double q) {
 }
 
 Summary summarize(const std::vector<RequestResult> &requests) {
-    Summary summary{.requests = requests.size(), .computed_tokens = 0, .wall_s = wall_of(requests)};
+    Summary summary{.computed_tokens = 0, .wall_s = wall_of(requests)};
     std::vector<double> first_tokens, gaps;
     double prompt_tokens = 0, completion_tokens = 0;
     for (const RequestResult &request : requests) {
-        if (!request.error.empty()) {
-            ++summary.failed;
-            continue;
-        }
+        if (!request.warm_up) ++summary.requests;
+        if (!request.error.empty()) ++summary.failed;
+        if (!request.error.empty() || request.warm_up) continue;
         first_tokens.push_back(request.first_token_s);
         gaps.insert(gaps.end(), request.gaps_s.begin(), request.gaps_s.end());
         summary.first_token_sum_s += request.first_token_s;

@@ -26,9 +26,11 @@ struct RequestResult {
     long ideal_new_tokens = 0;   ///< bench/ideal.h
     std::vector<double> gaps_s;  ///< between pieces of the answer; not in the JSON
     std::string error;           ///< empty: it was answered
+    bool warm_up = false;        ///< of a stage that only prepares: counts in no sum
 };
 
-/// Failed requests are counted, and count in nothing else. Percentiles are by nearest rank.
+/// Requests of a warm-up count in nothing but `failed`; failed ones are counted, and count in nothing else. Percentiles
+/// are by nearest rank.
 struct Summary {
     std::size_t requests = 0;
     std::size_t failed = 0;

@@ -122,6 +122,13 @@ private:
         return part;
     }
 
+    bool yes_or_no(const Json &json, const std::string &path, const char *key) {
+        const auto found = json.find(key);
+        if (found == json.end()) return false;
+        if (!found->is_boolean()) wrong(below(path, key), "must be true or false");
+        return *found == true;
+    }
+
     TextPlan text(const Json &json, const std::string &path, const char *key, const Numbers &numbers) {
         const auto found = json.find(key);
         if (found == json.end()) {
@@ -185,18 +192,18 @@ private:
     }
 
     void add_stages(Workload &workload, const Json &json, const std::string &path) {
-        if (!is_object(json, path, {"restart", "together", "repeat", "conversations"})) return;
+        if (!is_object(json, path, {"restart", "warm_up", "together", "repeat", "conversations"})) return;
         if (json.contains("restart")) {
             if (json.size() != 1 || json["restart"] != true) wrong(path, "must be {\"restart\": true} alone");
-            workload.stages.push_back({true, false, {}});
+            workload.stages.push_back({.restart = true, .conversations = {}});
             return;
         }
-        const bool together = json.contains("together");
-        if (together && !json["together"].is_boolean()) wrong(below(path, "together"), "must be true or false");
+        const bool together = yes_or_no(json, path, "together");
+        const bool warm_up = yes_or_no(json, path, "warm_up");
         Numbers numbers;
         const unsigned repeat = number(json, path, "repeat", 1, kMostTimes);
         for (numbers.round = 1; numbers.round <= repeat && wrong_.empty(); ++numbers.round) {
-            Stage stage{false, together && json["together"] == true, {}};
+            Stage stage{.warm_up = warm_up, .together = together, .conversations = {}};
             turns_before_stage_ = turns_;
             names_of_stage_.clear();
             for (const auto &[item, item_path] : items(json, path, "conversations"))

@@ -47,6 +47,7 @@ struct ConversationPlan {
 
 struct Stage {
     bool restart = false;   ///< the server is restarted; nothing is asked
+    bool warm_up = false;   ///< what is asked only prepares the stages that follow, and counts in no sum
     bool together = false;  ///< conversations run at once; else one request at a time: a1 b1 a2 b2
     std::vector<ConversationPlan> conversations;
 };

@@ -71,8 +71,10 @@ void WorkloadRun::run_stage(unsigned index, const Stage &stage) {
     open_talks(stage);
     std::vector<Asked> asked = stage.together ? ask_together(index, stage) : ask_in_turn(index, stage);
     add_ideals(asked, stage.together);
-    for (Asked &one : asked)
+    for (Asked &one : asked) {
+        one.result.warm_up = stage.warm_up;
         result_.requests.push_back(std::move(one.result));
+    }
 }
 
 /// All at once: a fork is of what was before the stage, and threads find the map as it stays.

@@ -64,6 +64,20 @@ TEST(Summary, CountsWhatWasAnswered) {
     EXPECT_DOUBLE_EQ(s.gap_max_s, 0.3);
 }
 
+TEST(Summary, AWarmUpCountsInNothingButFailures) {
+    std::vector<RequestResult> requests{answered(0, 0, 0), answered(0, 1, 0)};
+    const Summary both = summarize(requests);
+    requests[0].warm_up = true;
+    const Summary one = summarize(requests);
+    EXPECT_EQ(one.requests, 1u);
+    EXPECT_DOUBLE_EQ(one.first_token_sum_s, both.first_token_sum_s / 2);
+    EXPECT_EQ(*one.computed_tokens, *both.computed_tokens / 2);
+    EXPECT_LT(one.wall_s, both.wall_s);
+    requests[0].error = "no answer";
+    EXPECT_EQ(summarize(requests).failed, 1u);
+    EXPECT_EQ(summarize(requests).requests, 1u);
+}
+
 TEST(Summary, OneAnswerThatDoesNotSayMakesTheSumUnknown) {
     std::vector<RequestResult> requests{answered(0, 0, 0), answered(0, 1, 0)};
     requests[0].cached_tokens.reset();
