@@ -8,11 +8,15 @@
 namespace cairn {
 namespace {
 
+bool counts(const RequestResult &request) {
+    return request.error.empty() && !request.warm_up;
+}
+
 /// Stages follow each other with pauses (a restart, the counting of tokens) that are no part of the work.
 double wall_of(const std::vector<RequestResult> &requests) {
     std::map<unsigned, std::pair<double, double>> stages;
     for (const RequestResult &request : requests) {
-        if (!request.error.empty() || request.warm_up) continue;
+        if (!counts(request)) continue;
         const double end = request.started_s + request.total_s;
         const auto [found, is_new] = stages.try_emplace(request.stage, request.started_s, end);
         found->second.first = std::min(found->second.first, request.started_s);
@@ -40,7 +44,7 @@ Summary summarize(const std::vector<RequestResult> &requests) {
     for (const RequestResult &request : requests) {
         if (!request.warm_up) ++summary.requests;
         if (!request.error.empty()) ++summary.failed;
-        if (!request.error.empty() || request.warm_up) continue;
+        if (!counts(request)) continue;
         first_tokens.push_back(request.first_token_s);
         gaps.insert(gaps.end(), request.gaps_s.begin(), request.gaps_s.end());
         summary.first_token_sum_s += request.first_token_s;

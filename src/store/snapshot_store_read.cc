@@ -136,8 +136,8 @@ private:
         std::uint64_t chunks = 0;
         for (const Piece &piece : missing_)
             chunks += payload_chunks(piece.file->bytes());
-        return std::cmp_less(chunks, PayloadReader::default_threads()) ? static_cast<int>(chunks)
-                                                                       : PayloadReader::default_threads();
+        const auto most = static_cast<std::uint64_t>(PayloadReader::default_threads());
+        return static_cast<int>(std::min(chunks, most));
     }
 
     void take_memory() {

@@ -203,6 +203,14 @@ TEST(EngineLoop, GivesOneRunningRequestItsTokensWhileALongPromptIsPrefilled) {
     rig.run();
 }
 
+/// Steps take the time that so many tokens a second give. `last`: becomes the tokens of the step that was last.
+void compute_at(LoopRig &rig, double tokens_per_s, std::size_t *last = nullptr) {
+    rig.sim.control->before_run([&rig, tokens_per_s, last](const Batch &batch) {
+        if (last != nullptr) *last = batch.size();
+        rig.env.advance(static_cast<double>(batch.size()) / tokens_per_s);
+    });
+}
+
 TEST(EngineLoop, StepsAreAsWideAsTheMeasuredPaceAllowsAndNeverTooNarrow) {
     struct Case {
         std::size_t pace;  // tokens per second
@@ -215,10 +223,7 @@ TEST(EngineLoop, StepsAreAsWideAsTheMeasuredPaceAllowsAndNeverTooNarrow) {
         LoopRig rig({.sim = {.context = 32768, .batch_tokens = 2048},
                      .loop = {.checkpoint_interval = 32768, .most_scheduled_tokens = 2048}});
         std::size_t last = 0;
-        rig.sim.control->before_run([&](const Batch &batch) {
-            last = batch.size();
-            rig.env.advance(static_cast<double>(last) / static_cast<double>(pace));
-        });
+        compute_at(rig, static_cast<double>(pace), &last);
         rig.ask(tokens_of(1, 16000), 1);
         rig.loop->step();
         EXPECT_EQ(last, 256u) << "the pace is not known yet";
@@ -240,9 +245,7 @@ LoopRigOptions gathering(double seconds) {
 }
 
 void know_pace(LoopRig &rig, double tokens_per_s) {
-    rig.sim.control->before_run([&rig, tokens_per_s](const Batch &batch) {
-        rig.env.advance(static_cast<double>(batch.size()) / tokens_per_s);
-    });
+    compute_at(rig, tokens_per_s);
     Request request = LoopRig::greedy(tokens_of(77, 600), 1);
     request.cache = false;
     rig.ask(request);
@@ -310,10 +313,7 @@ TEST(EngineLoop, TakesStepsAsLongAsAnswersMayStandStill) {
     LoopRig rig({.sim = {.context = 32768, .batch_tokens = 2048},
                  .loop = {.checkpoint_interval = 32768, .most_scheduled_tokens = 2048, .most_token_gap_s = 5}});
     std::size_t last = 0;
-    rig.sim.control->before_run([&](const Batch &batch) {
-        last = batch.size();
-        rig.env.advance(static_cast<double>(last) / 300);
-    });
+    compute_at(rig, 300, &last);
     rig.ask(tokens_of(1, 16000), 1);
     rig.loop->step();
     rig.loop->step();

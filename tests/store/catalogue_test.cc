@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +12,7 @@
 #include "store/sqlite_database.h"
 #include "tests/store/catalogue_bench.h"
 #include "tests/support/docs_file.h"
+#include "tests/support/temp_folder.h"
 
 namespace cairn {
 namespace {
@@ -509,9 +508,8 @@ TEST_F(CatalogueTest, ADatabaseThatWasTakenOutOfWalModeIsBroughtBack) {
 }
 
 TEST(Catalogue, WorksOnTheFilesOfTheMachine) {
-    std::string folder = ::testing::TempDir() + "catalogue-XXXXXX";
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    const std::string path = folder + "/catalogue.db";
+    const TempFolder folder;
+    const std::string path = folder.path() + "/catalogue.db";
     const auto steps = script();
     const auto contents = contents_of(steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {  // opened anew for each step
@@ -521,7 +519,6 @@ TEST(Catalogue, WorksOnTheFilesOfTheMachine) {
         ASSERT_TRUE(done.has_value()) << i << ": " << done.error().what;
         EXPECT_EQ(text_of(*catalogue), contents[i + 1]) << i;
     }
-    std::filesystem::remove_all(folder);
 }
 
 TEST(Catalogue, TwoAtOnceDoNotMeet) {
