@@ -103,7 +103,9 @@ def markdown(report):
     lines = ["# cairn and llama-server", "",
              f"cairn {versions['cairn']}; llama.cpp {versions['llama.cpp']} ({versions['llama.cpp commit']}). {facts['cpu']}, "
              f"{facts['cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}. {report['threads']} threads, "
-             f"{report['context']:,} tokens of context, scale {report['scale']}, median of {report['rounds']} rounds.", "",
+             f"{report['context']:,} tokens of context, scale {report['scale']}, median of {report['rounds']} rounds; "
+             + ("each server ran each workload alone." if report.get("one_at_a_time") else
+                "each request was asked of one server and then of the other."), "",
              "Of each three columns the first is cairn, the second llama-server, the third the median of cairn / "
              "llama-server over the rounds. `first tokens`: the sum of all requests' waiting for their first token. `ideal`: "
              "what computing only tokens that were never seen would take.", ""]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,35 @@ Result<HttpTarget> parse_server_url(const std::string &url, const std::string &k
     if (target.host == "localhost") target.host = "127.0.0.1";
     if (!is_address(target.host)) return wrong("its host is neither an address nor localhost");
     return target;
+}
+
+Result<std::vector<BenchTarget>> find_targets(const std::vector<std::string> &urls,
+                                              const std::vector<std::string> &restarts, const std::string &key) {
+    if (!restarts.empty() && restarts.size() != urls.size()) {
+        return fail(ErrorCode::invalid_argument,
+                    "--restart-with is given {} times and --url {} times: give a command for each server, in the "
+                    "same order",
+                    restarts.size(), urls.size());
+    }
+    std::vector<BenchTarget> targets;
+    for (std::size_t i = 0; i < urls.size(); ++i) {
+        auto target = parse_server_url(urls[i], key);
+        if (!target) return fail(target.error());
+        targets.push_back({urls[i], std::move(*target), restarts.empty() ? "" : restarts[i]});
+    }
+    return targets;
+}
+
+std::vector<NamedRun> named_by_server(std::vector<RunResult> runs) {
+    std::map<std::string, int> times;
+    for (const RunResult &run : runs)
+        ++times[run.server];
+    std::vector<NamedRun> named;
+    for (RunResult &run : runs) {
+        std::string name = run.server.empty() || times[run.server] > 1 ? run.url : run.server;
+        named.push_back({std::move(name), std::move(run)});
+    }
+    return named;
 }
 
 Result<std::vector<Workload>> find_workloads(FileSystem &files, const std::vector<std::string> &names) {

@@ -1,6 +1,7 @@
 // What the words behind `cairn bench` mean.
 //
 //     auto target = parse_server_url("http://localhost:8080", "key");       // 127.0.0.1, 8080
+//     auto targets = find_targets({"http://[::1]:1", "http://[::1]:2"}, {}, "key");
 //     auto workloads = find_workloads(files, {"edits", "mine.json"});       // a built-in one, and a file
 //     auto runs = read_runs(files, {"cairn=a.json", "b.json"});             // named "cairn" and "b"
 //
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/bench_run.h"
 #include "bench/report_html.h"
 #include "bench/workload.h"
 #include "env/file_system.h"
@@ -20,8 +22,16 @@ namespace cairn {
 /// "http://HOST:PORT", HOST an address or "localhost"; without a port it is 80. A path behind it must be "/" or "/v1".
 [[nodiscard]] Result<HttpTarget> parse_server_url(const std::string &url, const std::string &key);
 
+/// A server for each of `urls`. `restarts`: none, or a command for each.
+[[nodiscard]] Result<std::vector<BenchTarget>> find_targets(const std::vector<std::string> &urls,
+                                                            const std::vector<std::string> &restarts,
+                                                            const std::string &key);
+
 /// All built-in workloads where `names` is empty. A name of a built-in one comes before a file of this name.
 [[nodiscard]] Result<std::vector<Workload>> find_workloads(FileSystem &files, const std::vector<std::string> &names);
+
+/// Runs under their servers' names; under the URLs where they have none, or the same.
+[[nodiscard]] std::vector<NamedRun> named_by_server(std::vector<RunResult> runs);
 
 /// Results of earlier runs, "NAME=FILE" or "FILE".
 [[nodiscard]] Result<std::vector<NamedRun>> read_runs(FileSystem &files, const std::vector<std::string> &froms);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -24,17 +25,18 @@ constexpr double kMostTimeoutSeconds = 1e6;
 
 struct BenchCommand {
     BenchOptions options;
+    std::vector<std::string> urls{"http://127.0.0.1:8080"};
+    std::vector<std::string> restarts;
     std::string key;
     std::vector<std::string> workloads;
     std::vector<std::string> froms;
-    std::string json;
+    std::vector<std::string> jsons;  ///< none, or one for each server
     std::string html;
     bool list = false;
     bool quiet = false;
 };
 
 Status write_file(FileSystem &files, const std::string &path, const std::string &text) {
-    if (path.empty()) return {};
     auto file = files.open(path, OpenMode::create);
     if (!file) return fail(file.error());
     if (auto emptied = (*file)->truncate(0); !emptied) return emptied;
@@ -43,16 +45,19 @@ Status write_file(FileSystem &files, const std::string &path, const std::string 
 
 /// Before a run, which takes minutes: whether its results can be written. What stands there stays until then.
 Status check_writable(FileSystem &files, const BenchCommand &command) {
-    for (const std::string &path : {command.json, command.html}) {
-        if (path.empty()) continue;
+    std::vector<std::string> paths = command.jsons;
+    if (!command.html.empty()) paths.push_back(command.html);
+    for (const std::string &path : paths) {
         if (auto file = files.open(path, OpenMode::create); !file) return fail(file.error());
     }
     return {};
 }
 
 Status write_results(FileSystem &files, const BenchCommand &command, const std::vector<NamedRun> &runs) {
-    if (auto written = write_file(files, command.json, run_json(runs[0].run)); !written) return written;
-    return write_file(files, command.html, report_html(runs));
+    for (std::size_t i = 0; i < command.jsons.size(); ++i) {
+        if (auto written = write_file(files, command.jsons[i], run_json(runs[i].run)); !written) return written;
+    }
+    return command.html.empty() ? Status() : write_file(files, command.html, report_html(runs));
 }
 
 int list_workloads() {
@@ -63,34 +68,47 @@ int list_workloads() {
     return 0;
 }
 
+void print_runs(const std::vector<NamedRun> &runs) {
+    for (const NamedRun &named : runs) {
+        if (runs.size() > 1) fmt::print("{}\n", named.name);
+        fmt::print("{}\n", run_table(named.run));
+    }
+    if (runs.size() > 1) fmt::print("{}", ratio_table(runs));
+}
+
 /// A report on earlier runs; nothing is asked.
 int report_runs(const BenchCommand &command) {
     const auto runs = read_runs(system_env().files(), command.froms);
     if (!runs) return report(runs.error());
-    for (const NamedRun &named : *runs)
-        fmt::print("{}\n{}\n", named.name, run_table(named.run));
-    const Status written = write_file(system_env().files(), command.html, report_html(*runs));
+    print_runs(*runs);
+    const Status written = write_results(system_env().files(), command, *runs);
     return written ? 0 : report(written.error());
 }
 
 int measure(BenchCommand command) {
     Env &env = system_env();
-    auto target = parse_server_url(command.options.url, command.key);
-    if (!target) return report(target.error());
-    command.options.target = *target;
+    auto targets = find_targets(command.urls, command.restarts, command.key);
+    if (!targets) return report(targets.error());
+    command.options.servers = std::move(*targets);
+    if (!command.jsons.empty() && command.jsons.size() != command.urls.size()) {
+        return report({ErrorCode::invalid_argument,
+                       fmt::format("--json is given {} times and --url {} times: give a file for each server, in the "
+                                   "same order",
+                                   command.jsons.size(), command.urls.size())});
+    }
     const auto workloads = find_workloads(env.files(), command.workloads);
     if (!workloads) return report(workloads.error());
     if (const Status writable = check_writable(env.files(), command); !writable) return report(writable.error());
 
     std::function<void(const BenchProgress &)> progress = BenchPrinter(env);
     if (command.quiet) progress = [](const BenchProgress &) {};
-    auto run = run_bench(command.options, *workloads, env, progress);
-    if (!run) return report(run.error());
-    fmt::print("{}", run_table(*run));
-    const bool answered = all_answered(*run);
-    const std::string name = run->server.empty() ? run->url : run->server;
-    const Status written = write_results(env.files(), command, {{name, std::move(*run)}});
-    if (!written) return report(written.error());
+    auto found = run_bench(command.options, *workloads, env, progress);
+    if (!found) return report(found.error());
+    const std::vector<NamedRun> runs = named_by_server(std::move(*found));
+    print_runs(runs);
+    if (const Status written = write_results(env.files(), command, runs); !written) return report(written.error());
+    const bool answered =
+        std::all_of(runs.begin(), runs.end(), [](const NamedRun &named) { return all_answered(named.run); });
     return answered ? 0 : 1;
 }
 
@@ -99,7 +117,10 @@ int measure(BenchCommand command) {
 Command add_bench_command(CLI::App &parent) {
     auto command = std::make_shared<BenchCommand>();
     CLI::App *app = parent.add_subcommand("bench", "Measure a server, cairn or another with the OpenAI API.");
-    CLI::Option *url = app->add_option("--url", command->options.url, "The server.")->capture_default_str();
+    CLI::Option *url = app->add_option("--url", command->urls,
+                                       "The server; again for another one: each request is asked of each in turn.")
+                           ->allow_extra_args(false)
+                           ->capture_default_str();
     CLI::Option *workload = app->add_option("--workload", command->workloads,
                                             "Built-in workloads or files, see docs/bench.md; default: all built-in.");
     app->add_option("--seed", command->options.seed, "Of all texts: take another one for a server that is warm.")
@@ -107,10 +128,14 @@ Command add_bench_command(CLI::App &parent) {
     app->add_option("--scale", command->options.scale, "Multiplies the lengths of texts.")
         ->check(CLI::Range(kLeastScale, kMostScale))
         ->capture_default_str();
-    CLI::Option *json = app->add_option("--json", command->json, "Write the results to this file, as JSON.");
+    CLI::Option *json = app->add_option("--json", command->jsons,
+                                        "Write the results to this file, as JSON; of several servers, a file for each.")
+                            ->allow_extra_args(false);
     app->add_option("--html", command->html, "Write a report with plots to this file.");
-    CLI::Option *restart = app->add_option("--restart-with", command->options.restart_command,
-                                           "A shell command that restarts the server and returns.");
+    CLI::Option *restart =
+        app->add_option("--restart-with", command->restarts,
+                        "A shell command that restarts the server and returns; of several servers, one for each.")
+            ->allow_extra_args(false);
     app->add_option("--api-key", command->key, "The server's key.");
     app->add_option("--model", command->options.model, "The model to ask; default: the first one the server lists.");
     app->add_option("--timeout", command->options.timeout_s, "Most seconds for one request, and for a restart.")

@@ -25,12 +25,12 @@ std::string finished_text(const WorkloadResult &result) {
 BenchPrinter::BenchPrinter(Env &env) : env_(env), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void BenchPrinter::operator()(const BenchProgress &at) {
-    if (at.answered == 0 && at.finished == nullptr) begun_at_s_ = env_.now_s();
+    if (at.answered == 0 && at.finished.empty()) begun_at_s_ = env_.now_s();
     const std::string place = at.workload == 0 ? "" : fmt::format("[{}/{}] ", at.workload, at.workloads);
-    if (at.finished != nullptr) {
-        std::fprintf(stderr, "%s%s%s\n", terminal_ ? kClearLine : "", place.c_str(),
-                     finished_text(*at.finished).c_str());
-    } else if (terminal_) {
+    for (const WorkloadResult *finished : at.finished) {
+        std::fprintf(stderr, "%s%s%s\n", terminal_ ? kClearLine : "", place.c_str(), finished_text(*finished).c_str());
+    }
+    if (at.finished.empty() && terminal_) {
         std::fprintf(stderr, "%s%s%s: %zu of %zu requests, %.0f s", kClearLine, place.c_str(), at.name.c_str(),
                      at.answered, at.requests, env_.now_s() - begun_at_s_);
         std::fflush(stderr);

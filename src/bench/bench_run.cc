@@ -2,73 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+#include "bench/cold_speed.h"
 #include "bench/workload_run.h"
 
 namespace cairn {
 namespace {
 
-constexpr unsigned kColdWords[] = {600, 60};
-/// More than the marks of a template have in common.
-constexpr long kNoticedTokens = 64;
-
-/// Four conversations that share nothing, two long and two short ones, a token of answer each.
-Workload calibration() {
-    Workload workload{.name = "calibration", .about = "", .stages = {Stage{}}};
-    for (const char *name : {"first", "second", "third", "fourth"}) {
-        const unsigned words = kColdWords[workload.stages[0].conversations.size() / 2];
-        Step step{.system = {}, .user = {TextPart{.literal = "", .words = words, .seed = name}}, .answer = {}};
-        step.max_tokens = 1;
-        workload.stages[0].conversations.push_back({name, "", {step}});
-    }
-    return workload;
-}
-
-/// Prompts of about one length.
-struct ColdSample {
-    double tokens = 0;
-    double seconds = 0;
-};
-
-/// The line through two samples; through the long one alone where the short one is not clearly quicker.
-ColdSpeed line_through(const ColdSample &longer, const ColdSample &shorter) {
-    const double slope = (longer.seconds - shorter.seconds) / (longer.tokens - shorter.tokens);
-    const double request_s = longer.seconds - slope * longer.tokens;
-    if (longer.tokens > 2 * shorter.tokens && slope > 0 && request_s >= 0) return {request_s, 1 / slope};
-    return {0, longer.tokens / longer.seconds};
-}
-
-Result<ColdSpeed> cold_speed(const WorkloadResult &measured, std::vector<std::string> &notes) {
-    std::vector<ColdSample> samples;
-    bool warm = false, told = true;
-    for (const RequestResult &request : measured.requests) {
-        if (!request.error.empty()) return fail(ErrorCode::io, "the first request was not answered: {}", request.error);
-        const long cached = request.cached_tokens.value_or(0);
-        warm = warm || cached > kNoticedTokens;
-        told = told && request.cached_tokens;
-        if (request.prompt_tokens > cached && request.first_token_s > 0)
-            samples.push_back({static_cast<double>(request.prompt_tokens - cached), request.first_token_s});
-    }
-    if (warm) {
-        notes.emplace_back(
-            "the server has seen these texts before, so that nothing here is cold: empty its cache, or take another "
-            "--seed");
-    }
-    if (!told) notes.emplace_back("the server does not say how many tokens were cached: what it computed is unknown");
-    if (samples.size() < 4) {
-        return fail(ErrorCode::unsupported,
-                    "the server's answers say nothing of tokens (no usage with prompt_tokens in the stream): a bench "
-                    "counts them");
-    }
-    const auto mean = [](const ColdSample &a, const ColdSample &b) {
-        return ColdSample{(a.tokens + b.tokens) / 2, (a.seconds + b.seconds) / 2};
-    };
-    return line_through(mean(samples[0], samples[1]), mean(samples[2], samples[3]));
-}
-
 /// Whether all first tokens together came clearly sooner than the ideal says they can.
-bool was_slow_at_first(const RunResult &run) {
+bool was_slow_when_cold(const RunResult &run) {
     constexpr double kClearly = 0.9;
     double measured_s = 0, ideal_s = 0;
     for (const WorkloadResult &workload : run.workloads) {
@@ -85,54 +30,127 @@ WorkloadResult skip(const Workload &workload) {
     return result;
 }
 
+/// One server, and what is found of it.
+struct Subject {
+    BenchContext context;
+    RunResult run;
+    ColdSamples samples;
+};
+
+class Bench {
+public:
+    Bench(const BenchOptions &options, Env &env, const std::function<void(const BenchProgress &)> &progress)
+        : options_(options), env_(env), progress_(progress) {}
+
+    Result<std::vector<RunResult>> run(const std::vector<Workload> &workloads) {
+        for (const BenchTarget &target : options_.servers) {
+            if (const Status found = find_server(target); !found) return fail(found.error());
+        }
+        const std::size_t count = workloads.size();
+        at_ = {.workloads = count, .name = "measuring the speed", .finished = {}};
+        if (const Status measured = measure_cold(0); !measured) return fail(measured.error());
+        for (const Workload &workload : workloads) {
+            at_ = {at_.workload + 1, count, workload.name, 0, 0, {}};
+            run_one(workload);
+        }
+        at_ = {.workloads = count, .name = "measuring the speed once more", .finished = {}};
+        (void)measure_cold(1);  // a server that has gone has failed in what was asked of it
+        std::vector<RunResult> runs;
+        for (Subject &subject : subjects_)
+            runs.push_back(finish(subject));
+        return runs;
+    }
+
+private:
+    Status find_server(const BenchTarget &target) {
+        auto server = BenchServer::find(target.http);
+        if (!server) return fail(server.error());
+        RunResult run{.url = target.url,
+                      .server = server->name(),
+                      .model = options_.model.empty() ? server->model() : options_.model,
+                      .seed = options_.seed,
+                      .scale = options_.scale,
+                      .cold = {},
+                      .ideal_counted_in = server->counts_tokens() ? "tokens" : "characters",
+                      .notes = {},
+                      .workloads = {}};
+        BenchContext context{options_, target, std::move(*server), env_, run.model, {}, {}, {}};
+        if (options_.steady_answers) {
+            const auto token = context.server.steady_token();
+            if (!token) {
+                return fail(token.error().code, "--steady-answers cannot be had: {}; leave it out", token.error().what);
+            }
+            context.only_token = *token;
+        }
+        subjects_.push_back({std::move(context), std::move(run), {}});
+        return {};
+    }
+
+    std::vector<WorkloadResult> ask_all(const Workload &workload) {
+        std::vector<BenchContext *> contexts;
+        for (Subject &subject : subjects_)
+            contexts.push_back(&subject.context);
+        at_.requests = subjects_.size() * count_requests(workload);
+        progress_(at_);
+        return run_workload(workload, contexts, [&](std::size_t answered) {
+            at_.answered = answered;
+            progress_(at_);
+        });
+    }
+
+    Status measure_cold(unsigned pass) {
+        const auto measured = ask_all(cold_prompts(pass));
+        for (std::size_t i = 0; i < subjects_.size(); ++i) {
+            Subject &subject = subjects_[i];
+            if (const Status added = subject.samples.add(measured[i].requests); !added) return added;
+            set_cold_speed(subject.run, subject.samples.speed());
+        }
+        return {};
+    }
+
+    void run_one(const Workload &workload) {
+        const bool can_run = !needs_restart(workload) ||
+                             std::none_of(options_.servers.begin(), options_.servers.end(),
+                                          [](const BenchTarget &target) { return target.restart_command.empty(); });
+        std::vector<WorkloadResult> results;
+        if (can_run)
+            results = ask_all(workload);
+        else
+            results.assign(subjects_.size(), skip(workload));
+        for (std::size_t i = 0; i < subjects_.size(); ++i) {
+            RunResult &run = subjects_[i].run;
+            run.workloads.push_back(std::move(results[i]));
+            set_cold_speed(run, run.cold);
+            at_.finished.push_back(&run.workloads.back());
+        }
+        progress_(at_);
+    }
+
+    static RunResult finish(Subject &subject) {
+        RunResult &run = subject.run;
+        run.notes = subject.samples.notes();
+        run.notes.insert(run.notes.end(), subject.context.notes.begin(), subject.context.notes.end());
+        if (run.notes.empty() && was_slow_when_cold(run)) {
+            run.notes.emplace_back(
+                "first tokens came sooner than the ideal: the server was slower in the cold prompts than in the "
+                "others, so that ideal times are too long. Run it again where nothing else computes");
+        }
+        return std::move(run);
+    }
+
+    const BenchOptions &options_;
+    Env &env_;
+    const std::function<void(const BenchProgress &)> &progress_;
+    std::vector<Subject> subjects_;
+    BenchProgress at_;
+};
+
 }  // namespace
 
-Result<RunResult> run_bench(const BenchOptions &options, const std::vector<Workload> &workloads, Env &env,
-                            const std::function<void(const BenchProgress &)> &progress) {
-    const auto server = BenchServer::find(options.target);
-    if (!server) return fail(server.error());
-    RunResult run{.url = options.url,
-                  .server = server->name(),
-                  .model = options.model.empty() ? server->model() : options.model,
-                  .seed = options.seed,
-                  .scale = options.scale,
-                  .cold = {},
-                  .ideal_counted_in = server->counts_tokens() ? "tokens" : "characters",
-                  .notes = {},
-                  .workloads = {}};
-    SeenPrefixes seen;
-    BenchContext context{options, *server, env, run.model, seen, {0, 1}, {}, run.notes};
-    if (options.steady_answers) {
-        const auto token = server->steady_token();
-        if (!token)
-            return fail(token.error().code, "--steady-answers cannot be had: {}; leave it out", token.error().what);
-        context.only_token = *token;
-    }
-    BenchProgress at{.workloads = workloads.size(), .name = "measuring the speed", .requests = 4};
-    const auto tell = [&](std::size_t answered) {
-        at.answered = answered;
-        progress(at);
-    };
-    tell(0);
-    const Workload cold = calibration();
-    const auto speed = cold_speed(WorkloadRun(cold, context, tell).run(), run.notes);
-    if (!speed) return fail(speed.error());
-    run.cold = context.cold = *speed;
-
-    for (const Workload &workload : workloads) {
-        at = {at.workload + 1, workloads.size(), workload.name, 0, count_requests(workload)};
-        progress(at);
-        const bool can_run = !needs_restart(workload) || !options.restart_command.empty();
-        run.workloads.push_back(can_run ? WorkloadRun(workload, context, tell).run() : skip(workload));
-        at.finished = &run.workloads.back();
-        progress(at);
-    }
-    if (run.notes.empty() && was_slow_at_first(run)) {
-        run.notes.emplace_back(
-            "first tokens came sooner than the ideal: the server was slower in the first prompts than later, so "
-            "that ideal times are too long. Run it again where nothing else computes");
-    }
-    return run;
+Result<std::vector<RunResult>> run_bench(const BenchOptions &options, const std::vector<Workload> &workloads, Env &env,
+                                         const std::function<void(const BenchProgress &)> &progress) {
+    CAIRN_CHECK(!options.servers.empty(), "a bench of no server");
+    return Bench(options, env, progress).run(workloads);
 }
 
 }  // namespace cairn

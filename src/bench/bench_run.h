@@ -1,16 +1,20 @@
-// run_bench: workloads against a server, one after the other.
+// run_bench: workloads against a server, one after the other; or against several, for a comparison.
 //
 //     BenchOptions options;
-//     options.target = {"127.0.0.1", 8080, ""};
-//     Result<RunResult> run = run_bench(options, workloads, env, [](const BenchProgress &at) { ... });
+//     options.servers = {{"http://127.0.0.1:8080", {"127.0.0.1", 8080, ""}, ""}};
+//     Result<std::vector<RunResult>> runs = run_bench(options, workloads, env, [](const BenchProgress &at) { ... });
 //
-// First four prompts that share nothing measure how fast the server computes what is new: cold_tokens_per_s. Then
-// requests are sent as the stages say, a thread for each conversation of a stage that runs together; after a stage
-// the ideals of its requests are counted. A request that fails is a result, and ends its conversation: the rest of that
-// is not asked and has failed too.
+// Prompts that share nothing, before and after all else, measure how fast the server computes what is new:
+// cold_speed.h. Between them requests are sent as the stages say, a thread for each conversation of a stage that runs
+// together. A request that fails is a result, and ends its conversation: the rest of that is not asked and has failed
+// too.
 //
-// Threads: `progress` is called from several, one at a time. Errors: io where the server is not there or answers
-// neither of the first prompts.
+// Each of several servers is asked each request, one server after the other, and each stage that runs together
+// likewise; who is first changes every time. A machine whose speed drifts is then as fast for one as for the other.
+// Before each request there is a pause, in which what the server before it does behind its answer comes to an end.
+//
+// Threads: `progress` is called from several, one at a time. Errors: io where a server is not there or answers neither
+// of the first prompts.
 #pragma once
 
 #include <functional>
@@ -25,13 +29,17 @@
 
 namespace cairn {
 
+struct BenchTarget {
+    std::string url;  ///< as the user wrote it
+    HttpTarget http;
+    std::string restart_command;  ///< of a shell; empty: workloads with a restart are skipped
+};
+
 struct BenchOptions {
-    HttpTarget target;
-    std::string url = "http://127.0.0.1:8080";  ///< as the user wrote it
-    std::string model;                          ///< empty: the first that the server lists
+    std::vector<BenchTarget> servers;  ///< at least one
+    std::string model;                 ///< empty: the first that the server lists
     std::uint64_t seed = 1;
     double scale = 1;             ///< multiplies the words of seeded texts
-    std::string restart_command;  ///< of a shell; empty: workloads with a restart are skipped
     double timeout_s = 600;       ///< of one request, and of a restart
     bool steady_answers = false;  ///< answers are one word over and over, whatever the model would say
 };
@@ -40,12 +48,14 @@ struct BenchProgress {
     std::size_t workload = 0;  ///< from 1; 0: measuring the speed
     std::size_t workloads = 0;
     std::string name;
-    std::size_t answered = 0;  ///< or failed
+    std::size_t answered = 0;  ///< or failed, of all servers
     std::size_t requests = 0;
-    const WorkloadResult *finished = nullptr;  ///< at a workload's end, or where it is skipped
+    std::vector<const WorkloadResult *> finished;  ///< at a workload's end, or where it is skipped: of each server
 };
 
-[[nodiscard]] Result<RunResult> run_bench(const BenchOptions &options, const std::vector<Workload> &workloads, Env &env,
-                                          const std::function<void(const BenchProgress &)> &progress);
+/// One for each server, in their order.
+[[nodiscard]] Result<std::vector<RunResult>> run_bench(const BenchOptions &options,
+                                                       const std::vector<Workload> &workloads, Env &env,
+                                                       const std::function<void(const BenchProgress &)> &progress);
 
 }  // namespace cairn

@@ -16,11 +16,11 @@ long new_tokens_of(const StageRequest &request, std::size_t shared) {
 
 /// Serves what starts at once, the fewest new tokens first. `waiting`: indices of `requests`.
 void serve_wave(const SeenPrefixes &seen, std::span<const StageRequest> requests, std::vector<std::size_t> waiting,
-                const ColdSpeed &cold, std::vector<Ideal> &ideals) {
+                std::vector<Ideal> &ideals) {
     std::vector<std::size_t> shared;
     for (const std::size_t i : waiting)
         shared.push_back(seen.longest(requests[i].prompt));
-    double now_s = 0;
+    long served_requests = 0, served_tokens = 0;
     while (!waiting.empty()) {
         std::size_t next = 0;
         for (std::size_t k = 1; k < waiting.size(); ++k) {
@@ -30,8 +30,8 @@ void serve_wave(const SeenPrefixes &seen, std::span<const StageRequest> requests
         const std::size_t served = waiting[next];
         Ideal &ideal = ideals[served];
         ideal.new_tokens = new_tokens_of(requests[served], shared[next]);
-        now_s += cold.seconds(ideal.new_tokens);
-        ideal.first_token_s = now_s;
+        ideal.waited_requests = ++served_requests;
+        ideal.waited_tokens = served_tokens += ideal.new_tokens;
         waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));
         shared.erase(shared.begin() + static_cast<std::ptrdiff_t>(next));
         for (std::size_t k = 0; k < waiting.size(); ++k)
@@ -65,11 +65,10 @@ std::size_t SeenPrefixes::longest(const Units &text) const {
     return longest;
 }
 
-std::vector<Ideal> ideal_of_stage(SeenPrefixes &seen, std::span<const StageRequest> requests, bool together,
-                                  const ColdSpeed &cold) {
+std::vector<Ideal> ideal_of_stage(SeenPrefixes &seen, std::span<const StageRequest> requests, bool together) {
     std::vector<Ideal> ideals(requests.size());
     for (const auto &wave : waves_of(requests, together)) {
-        serve_wave(seen, requests, wave, cold, ideals);
+        serve_wave(seen, requests, wave, ideals);
         for (const std::size_t i : wave)
             seen.add(requests[i].answered);
     }

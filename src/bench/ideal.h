@@ -1,7 +1,8 @@
 // The ideal: what a server would compute that never computes a prefix twice, and how long its first tokens would take.
 //
 //     SeenPrefixes seen;                                            // of the whole run
-//     auto ideals = ideal_of_stage(seen, requests, stage.together, cold);
+//     auto ideals = ideal_of_stage(seen, requests, stage.together);
+//     cold.seconds(ideals[0].waited_requests, ideals[0].waited_tokens);   // until its first token
 //
 // A request's new tokens are those behind the longest prefix it has in common with any earlier prompt and its answer,
 // at least one: the last token of a prompt is computed always. The first token of an ideal answer comes when they have
@@ -46,18 +47,22 @@ struct StageRequest {
 struct ColdSpeed {
     double request_s = 0;  ///< however short it is
     double tokens_per_s = 0;
-    [[nodiscard]] double seconds(long tokens) const { return request_s + static_cast<double>(tokens) / tokens_per_s; }
+    /// So many prompts, one after the other, of so many tokens in all.
+    [[nodiscard]] double seconds(long requests, long tokens) const {
+        return static_cast<double>(requests) * request_s + static_cast<double>(tokens) / tokens_per_s;
+    }
 };
 
 struct Ideal {
     long new_tokens = 0;
-    double first_token_s = 0;
+    long waited_requests = 0;  ///< itself, and those that are served before it
+    long waited_tokens = 0;    ///< their new tokens
 };
 
 /// One for each request; `requests` are in the order of asking, with an empty prompt for one that failed, whose ideal
 /// is nothing. They are seen afterwards.
 [[nodiscard]] std::vector<Ideal> ideal_of_stage(SeenPrefixes &seen, std::span<const StageRequest> requests,
-                                                bool together, const ColdSpeed &cold);
+                                                bool together);
 
 [[nodiscard]] std::size_t common_prefix(const Units &a, const Units &b);
 

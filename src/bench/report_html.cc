@@ -38,23 +38,6 @@ svg { width: 100%; height: auto; } svg text { fill: var(--soft); font: 11px syst
 </style></head><body>
 )";
 
-const WorkloadResult *find_workload(const RunResult &run, const std::string &name) {
-    const auto found = std::find_if(run.workloads.begin(), run.workloads.end(),
-                                    [&](const WorkloadResult &workload) { return workload.name == name; });
-    return found != run.workloads.end() && found->skipped.empty() ? &*found : nullptr;
-}
-
-/// In the order in which they first come up.
-std::vector<std::string> workload_names(const std::vector<NamedRun> &runs) {
-    std::vector<std::string> names;
-    for (const NamedRun &named : runs) {
-        for (const WorkloadResult &workload : named.run.workloads) {
-            if (std::find(names.begin(), names.end(), workload.name) == names.end()) names.push_back(workload.name);
-        }
-    }
-    return names;
-}
-
 std::string legend(const std::vector<NamedRun> &runs) {
     std::string out = "<p>";
     for (std::size_t i = 0; i < runs.size(); ++i) {

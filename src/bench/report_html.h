@@ -14,11 +14,6 @@
 
 namespace cairn {
 
-struct NamedRun {
-    std::string name;
-    RunResult run;
-};
-
 /// At least one.
 [[nodiscard]] std::string report_html(const std::vector<NamedRun> &runs);
 

@@ -50,6 +50,27 @@ std::string run_heading(const RunResult &run) {
                        run.model, run.seed, run.scale, run.cold.tokens_per_s, run.ideal_counted_in);
 }
 
+std::string ratio_table(const std::vector<NamedRun> &runs) {
+    std::string out;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        fmt::format_to(std::back_inserter(out),
+                       "{} / {}\n\n{:<16}  first tokens  computed  gap p50  gap p99  tokens/s\n", runs[0].name,
+                       runs[i].name, "workload");
+        for (const std::string &name : workload_names({runs[0], runs[i]})) {
+            const WorkloadResult *one = find_workload(runs[0].run, name), *other = find_workload(runs[i].run, name);
+            if (one == nullptr || other == nullptr) continue;
+            const Summary &a = one->summary, &b = other->summary;
+            fmt::format_to(std::back_inserter(out), "{:<16}  {:>12}  {:>8}  {:>7}  {:>7}  {:>8}\n", name,
+                           ratio_text(a.first_token_sum_s, b.first_token_sum_s),
+                           ratio_text(a.computed_tokens, static_cast<double>(b.computed_tokens.value_or(0))),
+                           ratio_text(a.gap_p50_s, b.gap_p50_s), ratio_text(a.gap_p99_s, b.gap_p99_s),
+                           ratio_text(a.tokens_per_s, b.tokens_per_s));
+        }
+        out += "\n";
+    }
+    return out;
+}
+
 std::string run_table(const RunResult &run) {
     std::size_t width = 8;
     for (const WorkloadResult &workload : run.workloads)

@@ -9,12 +9,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/results.h"
 
 namespace cairn {
 
 [[nodiscard]] std::string run_table(const RunResult &run);
+/// The first run over each other one, of the workloads that both have.
+[[nodiscard]] std::string ratio_table(const std::vector<NamedRun> &runs);
 /// Where a server's model, speed and texts are told: the line above a table.
 [[nodiscard]] std::string run_heading(const RunResult &run);
 /// "1.35"; "-" where there is nothing to divide by, or nothing to divide.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 namespace cairn {
@@ -12,19 +11,19 @@ bool counts(const RequestResult &request) {
     return request.error.empty() && !request.warm_up;
 }
 
-/// Stages follow each other with pauses (a restart, the counting of tokens) that are no part of the work.
+/// Between requests there are pauses that are no part of the work: a restart, the counting of tokens, another server's
+/// turn.
 double wall_of(const std::vector<RequestResult> &requests) {
-    std::map<unsigned, std::pair<double, double>> stages;
+    std::vector<std::pair<double, double>> spans;
     for (const RequestResult &request : requests) {
-        if (!counts(request)) continue;
-        const double end = request.started_s + request.total_s;
-        const auto [found, is_new] = stages.try_emplace(request.stage, request.started_s, end);
-        found->second.first = std::min(found->second.first, request.started_s);
-        found->second.second = std::max(found->second.second, end);
+        if (counts(request)) spans.emplace_back(request.started_s, request.started_s + request.total_s);
     }
-    double wall_s = 0;
-    for (const auto &[stage, span] : stages)
-        wall_s += span.second - span.first;
+    std::sort(spans.begin(), spans.end());
+    double wall_s = 0, until_s = 0;
+    for (const auto &[begin, end] : spans) {
+        wall_s += std::max(0.0, end - std::max(begin, until_s));
+        until_s = std::max(until_s, end);
+    }
     return wall_s;
 }
 
@@ -68,6 +67,31 @@ Summary summarize(const std::vector<RequestResult> &requests) {
         summary.tokens_per_s = (prompt_tokens + completion_tokens) / summary.wall_s;
     }
     return summary;
+}
+
+void set_cold_speed(RunResult &run, const ColdSpeed &cold) {
+    run.cold = cold;
+    for (WorkloadResult &workload : run.workloads) {
+        for (RequestResult &request : workload.requests)
+            request.ideal_first_token_s = cold.seconds(request.ideal_waited_requests, request.ideal_waited_tokens);
+        workload.summary = summarize(workload.requests);
+    }
+}
+
+const WorkloadResult *find_workload(const RunResult &run, const std::string &name) {
+    const auto found = std::find_if(run.workloads.begin(), run.workloads.end(),
+                                    [&](const WorkloadResult &workload) { return workload.name == name; });
+    return found != run.workloads.end() && found->skipped.empty() ? &*found : nullptr;
+}
+
+std::vector<std::string> workload_names(const std::vector<NamedRun> &runs) {
+    std::vector<std::string> names;
+    for (const NamedRun &named : runs) {
+        for (const WorkloadResult &workload : named.run.workloads) {
+            if (std::find(names.begin(), names.end(), workload.name) == names.end()) names.push_back(workload.name);
+        }
+    }
+    return names;
 }
 
 bool all_answered(const RunResult &run) {

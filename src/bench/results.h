@@ -23,7 +23,9 @@ struct RequestResult {
     long prompt_tokens = 0;
     std::optional<long> cached_tokens;  ///< nothing: the server does not say
     long completion_tokens = 0;
-    long ideal_new_tokens = 0;   ///< bench/ideal.h
+    long ideal_new_tokens = 0;       ///< bench/ideal.h
+    long ideal_waited_requests = 0;  ///< these two: what ideal_first_token_s is made of; not in the JSON
+    long ideal_waited_tokens = 0;
     std::vector<double> gaps_s;  ///< between pieces of the answer; not in the JSON
     std::string error;           ///< empty: it was answered
     bool warm_up = false;        ///< of a stage that only prepares: counts in no sum
@@ -46,7 +48,7 @@ struct Summary {
     double completion_tokens_per_s = 0;  ///< these three: over wall_s
     double prompt_tokens_per_s = 0;
     double tokens_per_s = 0;
-    double wall_s = 0;  ///< from a stage's first request to its last answer, summed over stages
+    double wall_s = 0;  ///< in which at least one request was unanswered
 };
 
 struct WorkloadResult {
@@ -56,6 +58,7 @@ struct WorkloadResult {
     Summary summary;
 };
 
+/// Of one server.
 struct RunResult {
     std::string url;
     std::string server;  ///< what it calls itself; empty: it does not
@@ -68,9 +71,20 @@ struct RunResult {
     std::vector<WorkloadResult> workloads;
 };
 
+struct NamedRun {
+    std::string name;
+    RunResult run;
+};
+
 /// The q-th part of the values lies at or below it, 0 < q <= 1; 0 of none.
 [[nodiscard]] double percentile(std::vector<double> values, double q);
 [[nodiscard]] Summary summarize(const std::vector<RequestResult> &requests);
+/// What is ideal is told in tokens first: here come its times, and the summaries anew.
+void set_cold_speed(RunResult &run, const ColdSpeed &cold);
+/// The workload of this name that was run; null where there is none.
+[[nodiscard]] const WorkloadResult *find_workload(const RunResult &run, const std::string &name);
+/// Of all runs, in the order in which they first come up.
+[[nodiscard]] std::vector<std::string> workload_names(const std::vector<NamedRun> &runs);
 /// Whether every request of every workload was answered.
 [[nodiscard]] bool all_answered(const RunResult &run);
 

@@ -28,6 +28,31 @@ TEST(BenchArguments, UrlsNameAnAddressOrLocalhost) {
         EXPECT_THAT(parse_server_url(url, "").error().what, HasSubstr("http://HOST:PORT")) << url;
 }
 
+TEST(BenchArguments, EachServerHasItsCommandThatRestartsIt) {
+    const std::vector<std::string> urls{"http://127.0.0.1:1", "http://127.0.0.1:2"};
+    const auto targets = find_targets(urls, {"first", "second"}, "key");
+    ASSERT_TRUE(targets.has_value()) << targets.error().what;
+    EXPECT_EQ(targets->at(1).http.port, 2);
+    EXPECT_EQ(targets->at(1).http.token, "key");
+    EXPECT_EQ(targets->at(1).restart_command, "second");
+    EXPECT_EQ(find_targets(urls, {}, "")->at(0).restart_command, "");
+    EXPECT_THAT(find_targets(urls, {"first"}, "").error().what, HasSubstr("a command for each server"));
+    EXPECT_THAT(find_targets({"http://127.0.0.1:1", "nowhere"}, {}, "").error().what, HasSubstr("nowhere"));
+}
+
+TEST(BenchArguments, RunsHaveTheServersNameWhereItTellsThemApart) {
+    std::vector<RunResult> runs(4);
+    runs[0].server = "cairn";
+    runs[1].server = "llama-server b1";
+    runs[2].server = "cairn";
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].url = "url " + std::to_string(i);
+    std::vector<std::string> names;
+    for (const NamedRun &named : named_by_server(runs))
+        names.push_back(named.name);
+    EXPECT_THAT(names, ::testing::ElementsAre("url 0", "llama-server b1", "url 2", "url 3"));
+}
+
 TEST(BenchArguments, WorkloadsAreBuiltInOnesOrFiles) {
     TempFolder folder;
     const std::string path = folder.path() + "/mine.json";

@@ -19,36 +19,37 @@ StageRequest asks(const std::string &prompt, const std::string &answer = "", uns
 TEST(Ideal, OnlyWhatFollowsTheLongestKnownPrefixIsNew) {
     SeenPrefixes seen;
     const std::vector<StageRequest> requests{asks("aaaa", "bb"), asks("aaaabbcc"), asks("aaxx"), asks("aaaabbcc")};
-    const auto ideals = ideal_of_stage(seen, requests, false, {0, 2});
+    const auto ideals = ideal_of_stage(seen, requests, false);
     EXPECT_EQ(ideals[0].new_tokens, 4);
     EXPECT_EQ(ideals[1].new_tokens, 2) << "the answer is known";
     EXPECT_EQ(ideals[2].new_tokens, 2);
     EXPECT_EQ(ideals[3].new_tokens, 1) << "the last token is computed always";
-    EXPECT_DOUBLE_EQ(ideals[0].first_token_s, 2);
-    EXPECT_DOUBLE_EQ(ideals[2].first_token_s, 1) << "in turn nobody waits";
-    EXPECT_EQ(ideal_of_stage(seen, std::vector{asks("aaaab")}, false, {0, 1})[0].new_tokens, 1)
-        << "of earlier stages too";
+    EXPECT_EQ(ideals[0].waited_tokens, 4);
+    EXPECT_EQ(ideals[2].waited_tokens, 2) << "in turn nobody waits";
+    EXPECT_EQ(ideal_of_stage(seen, std::vector{asks("aaaab")}, false)[0].new_tokens, 1) << "of earlier stages too";
 }
 
 TEST(Ideal, WhatRunsTogetherComputesTheSharedPartOnceAndTheShortestFirst) {
     SeenPrefixes seen;
     const std::vector<StageRequest> requests{asks("ssssaaa"), asks("ssssb"), asks("sssscc")};
-    const auto ideals = ideal_of_stage(seen, requests, true, {0, 1});
+    const auto ideals = ideal_of_stage(seen, requests, true);
     EXPECT_EQ(ideals[1].new_tokens, 5);
     EXPECT_EQ(ideals[2].new_tokens, 2);
     EXPECT_EQ(ideals[0].new_tokens, 3);
-    EXPECT_DOUBLE_EQ(ideals[1].first_token_s, 5);
-    EXPECT_DOUBLE_EQ(ideals[2].first_token_s, 7);
-    EXPECT_DOUBLE_EQ(ideals[0].first_token_s, 10);
+    EXPECT_EQ(ideals[1].waited_tokens, 5);
+    EXPECT_EQ(ideals[2].waited_tokens, 7);
+    EXPECT_EQ(ideals[0].waited_tokens, 10);
+    EXPECT_EQ(ideals[0].waited_requests, 3);
+    EXPECT_DOUBLE_EQ((ColdSpeed{0.5, 2}.seconds(ideals[0].waited_requests, ideals[0].waited_tokens)), 6.5);
 }
 
 TEST(Ideal, LaterTurnsOfStreamsWaitForTheirLikeOnly) {
     SeenPrefixes seen;
     const std::vector<StageRequest> requests{asks("aa", "x", 0), asks("aaxbb", "", 1), asks("cc", "", 0)};
-    const auto ideals = ideal_of_stage(seen, requests, true, {0, 1});
-    EXPECT_DOUBLE_EQ(ideals[0].first_token_s, 2);
-    EXPECT_DOUBLE_EQ(ideals[2].first_token_s, 4);
-    EXPECT_DOUBLE_EQ(ideals[1].first_token_s, 2);
+    const auto ideals = ideal_of_stage(seen, requests, true);
+    EXPECT_EQ(ideals[0].waited_tokens, 2);
+    EXPECT_EQ(ideals[2].waited_tokens, 4);
+    EXPECT_EQ(ideals[1].waited_tokens, 2);
 }
 
 TEST(Ideal, CharactersCountAsTheRequestsOwnTokensDo) {
@@ -56,12 +57,12 @@ TEST(Ideal, CharactersCountAsTheRequestsOwnTokensDo) {
     seen.add(units("abcdefgh"));
     StageRequest request = asks("abcdefghijkl");
     request.prompt_tokens = 3;
-    EXPECT_EQ(ideal_of_stage(seen, std::vector{request}, false, {0, 1})[0].new_tokens, 1);
+    EXPECT_EQ(ideal_of_stage(seen, std::vector{request}, false)[0].new_tokens, 1);
 }
 
 TEST(Ideal, WhatFailedIsNothing) {
     SeenPrefixes seen;
-    const auto ideals = ideal_of_stage(seen, std::vector{StageRequest{}, asks("aa")}, true, {0, 1});
+    const auto ideals = ideal_of_stage(seen, std::vector{StageRequest{}, asks("aa")}, true);
     EXPECT_EQ(ideals[0].new_tokens, 0);
     EXPECT_EQ(ideals[1].new_tokens, 2);
 }

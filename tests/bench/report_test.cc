@@ -78,6 +78,21 @@ TEST(Summary, AWarmUpCountsInNothingButFailures) {
     EXPECT_EQ(summarize(requests).requests, 1u);
 }
 
+TEST(Summary, AnotherServersTurnIsNoPartOfTheWork) {
+    // One of 2 s, 7 s of nothing, and two of 2 s that overlap by one: in one stage.
+    EXPECT_DOUBLE_EQ(summarize({answered(0, 0, 0), answered(0, 9, 0), answered(0, 10, 0)}).wall_s, 5);
+}
+
+TEST(Summary, TheColdSpeedGivesIdealsTheirTimes) {
+    RunResult run = example();
+    run.workloads[0].requests[0].ideal_waited_requests = 2;
+    run.workloads[0].requests[0].ideal_waited_tokens = 60;
+    set_cold_speed(run, {0.25, 60});
+    EXPECT_DOUBLE_EQ(run.workloads[0].requests[0].ideal_first_token_s, 1.5);
+    EXPECT_DOUBLE_EQ(run.workloads[0].summary.ideal_first_token_sum_s, 1.5) << "the others waited for nothing";
+    EXPECT_EQ(run.workloads[1].skipped, "why not");
+}
+
 TEST(Summary, OneAnswerThatDoesNotSayMakesTheSumUnknown) {
     std::vector<RequestResult> requests{answered(0, 0, 0), answered(0, 1, 0)};
     requests[0].cached_tokens.reset();
@@ -115,6 +130,17 @@ TEST(ReportTable, HasALineForEachWorkloadAndSaysWhatFailed) {
     EXPECT_THAT(run_table(example()), AllOf(HasSubstr("edits"), HasSubstr("skipped: why not"), HasSubstr("2.00"),
                                             HasSubstr("a note"), HasSubstr("turn 0: status 500: no")));
     EXPECT_FALSE(all_answered(example()));
+}
+
+TEST(ReportTable, RatiosAreOfWhatBothRan) {
+    RunResult other = example();
+    other.workloads[0].summary.first_token_sum_s *= 4;
+    other.workloads[0].summary.computed_tokens.reset();
+    other.workloads.push_back(other.workloads[0]);
+    other.workloads.back().name = "fan-out";
+    EXPECT_THAT(ratio_table({{"one", example()}, {"other", other}}),
+                AllOf(HasSubstr("one / other"), HasSubstr("edits                     0.25         -     1.00"),
+                      Not(HasSubstr("fan-out")), Not(HasSubstr("restart"))));
 }
 
 TEST(ReportHtml, IsWholeAndComparesRuns) {

@@ -42,6 +42,30 @@ test('edits, a shared prefix and prompts that share nothing, measured against th
   assert.equal(await server.stop(), 0);
 });
 
+test('two servers are asked the same, each request of one and then of the other', async () => {
+  const servers = [await startServer(), await startServer('--cache-ram', '0', '--cache-disk', '0')];
+  const folder = temporaryFolder();
+  const files = servers.map((server, i) => join(folder, `${i}.json`));
+  const places = servers.flatMap((server, i) => ['--url', server.url, '--json', files[i], '--restart-with', 'true']);
+  const done = await run('bench', ...places, '--workload', 'multi-turn', '--workload', 'concurrent', '--workload', 'restart',
+    '--scale', '0.1', '--steady-answers');
+  assert.equal(done.status, 0, done.output);
+  assert.match(done.output, new RegExp(`${servers[0].url} / ${servers[1].url}`));
+  const [one, other] = files.map((file) => JSON.parse(readFileSync(file, 'utf8')));
+  assert.deepEqual(one.workloads.map((workload) => workload.requests.map((request) => request.prompt_tokens)),
+    other.workloads.map((workload) => workload.requests.map((request) => request.prompt_tokens)));
+  const times = (run) => run.workloads[0].requests.map((request) => request.started_s);
+  // Turn after turn, and first the one, then the other: none of a server's turns lies between two of the other's alone.
+  const order = [...times(one).map((at) => ['one', at]), ...times(other).map((at) => ['other', at])]
+    .sort((a, b) => a[1] - b[1]).map(([name]) => name);
+  for (let i = 0; i < order.length; i += 2) assert.notEqual(order[i], order[i + 1], order.join(' '));
+  assert.notEqual(order[0], order[2], 'who is first changes');
+  const few = await run('bench', ...places, '--json', join(folder, 'third.json'));
+  assert.equal(few.status, 2, few.output);
+  assert.match(few.output, /a file for each server/);
+  for (const server of servers) assert.equal(await server.stop(), 0);
+});
+
 test('what cannot be measured is said', async () => {
   const nobody = await run('bench', '--url', 'http://127.0.0.1:1', '--workload', 'edits');
   assert.equal(nobody.status, 5, nobody.output);
