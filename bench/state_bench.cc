@@ -83,9 +83,11 @@ public:
         used = *captured;
     }
 
-    void restore(const PayloadReady &ready = {}) {
+    void restore() {
         const RowsPayload payload{{0, kTokens}, 0, kTokens, rows.bytes().first(used.rows)};
-        const std::span<const RowsPayload> chain(&payload, used.rows > 0 ? 1 : 0);
+        restore(std::span(&payload, used.rows > 0 ? 1 : 0), {});
+    }
+    void restore(std::span<const RowsPayload> chain, const PayloadReady &ready) {
         if (auto restored = backend->restore(SeqId(1), chain, boundary.bytes().first(used.boundary), kTokens, ready);
             !restored) {
             error = restored.error().what;
@@ -150,21 +152,16 @@ void restore_2048(benchmark::State &state) {
 }
 BENCHMARK(restore_2048)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Payload files of a prefix in a folder of their own, read as the disk tier reads them.
+/// Payload files of a prefix in a folder of their own, read as the disk tier reads them. Its rows are so many segments:
+/// a conversation leaves one for each of its checkpoints.
 class PrefixOnDisk {
 public:
-    explicit PrefixOnDisk(Prefix &prefix)
+    PrefixOnDisk(Prefix &prefix, TokenPos segments)
         : prefix_(prefix),
           folder_(std::filesystem::temp_directory_path() / ("cairn-state-bench-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(folder_);
-        const Tokens tokens(kTokens, 1);
-        const NamespaceKey ns{prefix.backend->layout().fingerprint, ""};
-        const auto write = [&](const char *name, PayloadKind kind, TokenSpan span, Bytes bytes) {
-            auto header = describe_payload(kind, 1, ns, tokens, span);
-            auto done = write_payload_file(posix_file_system(), folder_ / name, std::move(header), bytes);
-            if (!done) prefix.error = done.error().what;
-        };
-        write("rows", PayloadKind::rows, {0, kTokens}, prefix.rows.bytes().first(prefix.used.rows));
+        for (TokenPos i = 0; prefix.used.rows > 0 && i < segments; ++i)
+            add_rows({i * kTokens / segments, (i + 1) * kTokens / segments});
         write("boundary", PayloadKind::boundary, {kTokens, kTokens},
               prefix.boundary.bytes().first(prefix.used.boundary));
     }
@@ -174,13 +171,45 @@ public:
 
     void restore() {
         PayloadReader reader;
-        if (prefix_.used.rows > 0) add(reader, "rows", prefix_.rows.bytes().first(prefix_.used.rows));
+        std::vector<RowsPayload> chain;
+        for (const Segment &segment : segments_) {
+            const MutableBytes bytes = segment.memory.bytes().first(segment.used);
+            chain.push_back({segment.span, segment.span.begin, segment.span.end, bytes});
+            add(reader, segment.name(), bytes);
+        }
         if (prefix_.used.boundary > 0) add(reader, "boundary", prefix_.boundary.bytes().first(prefix_.used.boundary));
-        prefix_.restore([&](std::size_t payload) { return reader.wait(payload); });
+        prefix_.restore(chain, [&](std::size_t payload) { return reader.wait(payload); });
     }
 
 private:
-    void add(PayloadReader &reader, const char *name, MutableBytes to) {
+    struct Segment {
+        TokenSpan span;
+        Memory memory;
+        std::size_t used = 0;
+        [[nodiscard]] std::string name() const { return "rows-" + std::to_string(span.begin); }
+    };
+
+    void add_rows(TokenSpan span) {
+        Segment segment{span, Memory(prefix_.backend->rows_size(SeqId(0), span).value_or(0)), 0};
+        const auto captured = prefix_.backend->capture(SeqId(0), span, segment.memory.bytes(), {});
+        if (!captured) {
+            prefix_.error = captured.error().what;
+            return;
+        }
+        segment.used = captured->rows;
+        write(segment.name(), PayloadKind::rows, span, segment.memory.bytes().first(segment.used));
+        segments_.push_back(std::move(segment));
+    }
+
+    void write(const std::string &name, PayloadKind kind, TokenSpan span, Bytes bytes) {
+        const NamespaceKey ns{prefix_.backend->layout().fingerprint, ""};
+        const Tokens tokens(kTokens, 1);
+        auto header = describe_payload(kind, 1, ns, tokens, span);
+        auto done = write_payload_file(posix_file_system(), folder_ / name, std::move(header), bytes);
+        if (!done) prefix_.error = done.error().what;
+    }
+
+    void add(PayloadReader &reader, const std::string &name, MutableBytes to) {
         auto payload = open_payload_file(posix_file_system(), folder_ / name);
         if (!payload) {
             prefix_.error = payload.error().what;
@@ -191,17 +220,18 @@ private:
 
     Prefix &prefix_;
     std::filesystem::path folder_;
+    std::vector<Segment> segments_;
 };
 
 /// From files that the page cache holds, every byte checked.
 void restore_from_disk_2048(benchmark::State &state) {
     Prefix &prefix = shared_prefix();
     if (!prefix.error.empty()) return state.SkipWithError(prefix.error.c_str());
-    PrefixOnDisk disk(prefix);
+    PrefixOnDisk disk(prefix, static_cast<TokenPos>(state.range(0)));
     against_memcpy(
         state, prefix, [&] { disk.restore(); }, [&] { prefix.backend->clear(SeqId(1)); });
 }
-BENCHMARK(restore_from_disk_2048)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(restore_from_disk_2048)->Arg(1)->Arg(4)->Arg(8)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 void capture_2048(benchmark::State &state) {
     Prefix &prefix = shared_prefix();

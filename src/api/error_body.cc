@@ -1,6 +1,7 @@
 #include "api/api.h"
-#include "api/json_text.h"
+#include "api/field_reader.h"
 #include "base/error_table.h"
+#include "base/json_text.h"
 
 namespace cairn {
 

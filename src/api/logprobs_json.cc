@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/json_text.h"
+#include "api/json_bytes.h"
 
 namespace cairn {
 

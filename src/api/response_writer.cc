@@ -2,9 +2,9 @@
 
 #include "api/api.h"
 #include "api/field_reader.h"
-#include "api/json_text.h"
 #include "api/logprobs_json.h"
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace cairn {
 

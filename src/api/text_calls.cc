@@ -5,14 +5,15 @@
 
 #include "api/chat_messages.h"
 #include "api/field_reader.h"
-#include "api/json_text.h"
+#include "api/json_bytes.h"
+#include "base/json_text.h"
 
 namespace cairn {
 namespace {
 
 std::string with_piece(Token token, const Vocabulary &vocabulary) {
     const std::string piece = vocabulary.piece(token, true);
-    return json_text({{"id", token}, {"piece", is_utf8(piece) ? Json(piece) : json_bytes(piece)}});
+    return json_text(Json{{"id", token}, {"piece", is_utf8(piece) ? Json(piece) : json_bytes(piece)}});
 }
 
 /// Answers are made in memory, and are many times as long as what was asked.
@@ -45,7 +46,7 @@ Result<std::string> tokenize_call(std::string_view body, const ApiContext &conte
                                                     parse_special ? SpecialTokens::parse : SpecialTokens::as_text);
     if (!tokens) return fail(tokens.error());
     if (auto few = check_count(tokens->size()); !few) return fail(few.error());
-    if (!with_pieces) return json_text({{"tokens", *tokens}});
+    if (!with_pieces) return json_text(Json{{"tokens", *tokens}});
     std::string pieces;
     for (const Token token : *tokens) {
         if (!pieces.empty()) pieces += ',';
@@ -72,7 +73,7 @@ Result<std::string> detokenize_call(std::string_view body, const ApiContext &con
         }
         content += context.vocabulary.piece(static_cast<Token>(*token), true);
     }
-    return json_text({{"content", content}});
+    return json_text(Json{{"content", content}});
 }
 
 Result<std::string> apply_template_call(std::string_view body, const ApiContext &context) {
@@ -84,7 +85,7 @@ Result<std::string> apply_template_call(std::string_view body, const ApiContext 
     if (error) return fail(error.take());
     const auto text = context.chat_template.render_text(input);
     if (!text) return fail(text.error());
-    return json_text({{"prompt", *text}});
+    return json_text(Json{{"prompt", *text}});
 }
 
 }  // namespace cairn

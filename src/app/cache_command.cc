@@ -19,6 +19,7 @@
 #include "app/commands.h"
 #include "app/open_cache.h"
 #include "app/stop_signals.h"
+#include "base/json_text.h"
 #include "config/cli.h"
 #include "library/machine.h"
 #include "store/gc_plan.h"
@@ -59,7 +60,7 @@ void print(const std::string &text) {
 }
 
 void print_json(const Json &json) {
-    print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+    print(json_text(json) + '\n');
 }
 
 /// 0: not a terminal, no limit.

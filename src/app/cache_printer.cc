@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/json_text.h"
 #include "store/disk_tier.h"
 
 namespace cairn {
@@ -256,7 +257,7 @@ std::string statistics_json(const SnapshotListing &listing) {
                                       {"files", totals.files},
                                       {"file_bytes", totals.file_bytes}});
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(json);
 }
 
 }  // namespace cairn

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/cache_printer.h"
+#include "base/json_text.h"
 #include "store/payload_file.h"
 
 namespace cairn {
@@ -102,7 +103,7 @@ std::string verify_json(const VerifyReport &report, const std::vector<std::uint6
     json["removed"] = removed;
     json["notes"] = notes;
     json["lost"] = lost;
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(json);
 }
 
 }  // namespace cairn

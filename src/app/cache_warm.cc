@@ -8,6 +8,7 @@
 
 #include "app/cache_export.h"
 #include "app/load_progress.h"
+#include "base/json_text.h"
 #include "library/composition.h"
 #include "library/machine.h"
 #include "server/engine_cache_admin.h"
@@ -23,7 +24,7 @@ constexpr std::size_t kMostTextBytes = std::size_t{256} << 20;
 /// Through JSON, which is how a text reaches a server.
 std::string as_utf8(const std::string &bytes) {
     using Json = nlohmann::json;
-    return Json::parse(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+    return Json::parse(json_text(Json(bytes))).get<std::string>();
 }
 
 /// Ends at the first error; what was computed before is worth keeping.

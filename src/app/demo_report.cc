@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace cairn {
 namespace {
 
@@ -168,7 +170,7 @@ std::string demo_json(const DemoReport &report) {
     json["problems"] = demo_problems(report);
     json["ok"] = json["problems"].empty();
     // A model may end an answer inside a character: such bytes become U+FFFD instead of an exception.
-    return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return json_text(json, 1) + "\n";
 }
 
 }  // namespace cairn

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error_table.h"
+#include "base/json_text.h"
 
 namespace cairn {
 namespace {
@@ -99,7 +100,7 @@ Result<ImportReport> RunningCache::import_archive(const std::string &path, const
 }
 
 Result<WarmReport> RunningCache::warm(const std::string &text) {
-    const std::string body = Json{{"text", text}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string body = json_text(Json{{"text", text}});
     return answer_of<WarmReport>(call("POST", "/warm", body, kWarmSeconds), [](const Json &json) {
         return WarmReport{json.at("id").get<std::uint64_t>(), json.at("tokens").get<TokenPos>(),
                           json.at("cached_tokens").get<TokenPos>()};

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
+
 namespace cairn {
 namespace {
 
@@ -31,8 +33,7 @@ bool append(const Json &text, std::string &to) {
 std::string error_text(const Json &error) {
     if (error.is_string()) return error;
     const Json &message = at(error, "message");
-    return message.is_string() ? message.get<std::string>()
-                               : error.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return message.is_string() ? message.get<std::string>() : json_text(error);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/json_text.h"
+
 namespace cairn {
 namespace {
 
@@ -52,8 +54,7 @@ Result<Units> BenchServer::tokens_of(const Messages &history, const std::string 
     const std::string prompt = text_at(rendered, "prompt");
     if (prompt.empty()) return fail(ErrorCode::unsupported, "the server does not show what a prompt becomes");
     const Json asked{{"content", prompt + answer}, {"add_special", true}, {"parse_special", true}};
-    const Json counted = answer_of(http_call(target_, "POST", "/tokenize",
-                                             asked.dump(-1, ' ', false, Json::error_handler_t::replace), kSoonSeconds));
+    const Json counted = answer_of(http_call(target_, "POST", "/tokenize", json_text(asked), kSoonSeconds));
     if (!counted.is_object() || !counted.contains("tokens") || !counted["tokens"].is_array())
         return fail(ErrorCode::unsupported, "the server does not tokenize for clients");
     Units tokens;

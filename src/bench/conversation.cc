@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/json_text.h"
 
 namespace cairn {
 namespace {
@@ -23,7 +24,7 @@ Json json_of(const Messages &history) {
 
 /// Answers are a model's: they may hold anything.
 std::string text_of(const Json &json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(json);
 }
 
 /// Where turn `turn`, from 1, begins.

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace cairn {
 namespace {
 
@@ -121,7 +123,7 @@ std::string run_json(const RunResult &run) {
     writer.json["workloads"] = Json::array();
     for (const WorkloadResult &workload : run.workloads)
         writer.json["workloads"].push_back(json_of(workload));
-    return writer.json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(writer.json, 1) + "\n";
 }
 
 Result<RunResult> parse_run_json(const std::string &file, std::string_view text) {

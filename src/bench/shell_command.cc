@@ -15,11 +15,15 @@ namespace cairn {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{20};
+/// Of a command that somebody else has waited for. No shell says that.
+constexpr int kUnknownStatus = -1;
 
 /// Nothing while it runs.
 std::optional<int> status_of(pid_t process) {
     int status = 0;
-    if (::waitpid(process, &status, WNOHANG) == 0) return std::nullopt;
+    const pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == 0) return std::nullopt;
+    if (ended < 0) return kUnknownStatus;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

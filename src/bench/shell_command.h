@@ -14,7 +14,8 @@
 
 namespace cairn {
 
-/// Its exit status, as a shell has it: 128 + n where signal n ended it.
+/// Its exit status, as a shell has it: 128 + n where signal n ended it. -1 where the system does not tell (SIGCHLD is
+/// ignored).
 [[nodiscard]] Result<int> run_shell(const std::string &command, double limit_s, const Env &env);
 
 }  // namespace cairn

@@ -99,8 +99,8 @@ std::vector<std::string> Composition::summary(const Config &config) const {
     const std::int32_t at_once = engine->stats().live_sequences;
     std::vector<std::string> lines;
     lines.push_back(fmt::format("model    {} ({}, {})", model.name, model.description, mebibytes(model.file_bytes)));
-    lines.push_back(fmt::format("context  {} tokens a sequence, {} sequences at once, pool of {} cells", limits.context,
-                                at_once, limits.pool_cells));
+    lines.push_back(fmt::format("context  {} tokens a sequence, {} sequence{} at once, pool of {} cells",
+                                limits.context, at_once, at_once == 1 ? "" : "s", limits.pool_cells));
     if (at_once < config.model.parallel) {
         lines.push_back(fmt::format("         {} sequences at once were asked for: {}", config.model.parallel,
                                     at_once < limits.live_sequences ? "max_batch_size allows no more"

@@ -36,10 +36,10 @@ Status check_magic(const std::string &path) {
     std::error_code error;
     const auto status = fs::status(path, error);
     if (!fs::exists(status)) {
-        return fail(ErrorCode::model_file, "there is no model file {}: check the path given with -m", path);
+        return fail(ErrorCode::model_file, "there is no model file {}: check the path", path);
     }
     if (fs::is_directory(status)) {
-        return fail(ErrorCode::model_file, "{} is a directory: give -m the .gguf file inside it", path);
+        return fail(ErrorCode::model_file, "{} is a directory: give the .gguf file inside it", path);
     }
     auto file = open_file(path);
     if (!file) return fail(file.error());

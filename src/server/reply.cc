@@ -11,6 +11,7 @@
 
 #include "api/api.h"
 #include "base/error_table.h"
+#include "base/json_text.h"
 #include "server/net.h"
 
 namespace cairn {
@@ -45,8 +46,7 @@ Reply error_reply(int status, std::string_view type, std::string_view code, std:
     const nlohmann::json fields{{"message", message}, {"type", type}, {"code", code}, {"param", nullptr}};
     const nlohmann::json body{{"error", fields}};
     // A message may quote what the client sent, which need not be UTF-8.
-    Reply reply{
-        .status = status, .headers = {}, .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+    Reply reply{.status = status, .headers = {}, .body = json_text(body)};
     add_retry_after(reply, kSoonestRetry);
     return reply;
 }

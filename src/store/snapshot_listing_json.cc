@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
 #include "store/snapshot_listing.h"
 
 namespace cairn {
@@ -147,7 +148,7 @@ std::string to_json(const SnapshotListing &listing) {
     json["namespaces"] = Json::array();
     for (const ListedNamespace &ns : listing.namespaces)
         json["namespaces"].push_back(json_of(ns));
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(json);
 }
 
 Result<SnapshotListing> parse_snapshot_listing(std::string_view json) {

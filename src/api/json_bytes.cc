@@ -1,10 +1,6 @@
-#include "api/json_text.h"
+#include "api/json_bytes.h"
 
 namespace cairn {
-
-std::string json_text(const Json &json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 bool is_utf8(const std::string &text) {
     try {

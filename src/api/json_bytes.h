@@ -1,4 +1,4 @@
-// JSON as the text that goes to a client, and bytes inside it.
+// Bytes inside JSON that goes to a client; base/json_text.h makes a text of it.
 //
 // Threads: pure.
 #pragma once
@@ -10,8 +10,6 @@
 
 namespace cairn {
 
-/// One line. Bytes that are no UTF-8, as in texts of tokens, which may be parts of characters, become U+FFFD.
-[[nodiscard]] std::string json_text(const Json &json);
 /// Whether a JSON text can hold it as it is.
 [[nodiscard]] bool is_utf8(const std::string &text);
 /// The numbers of its bytes, as an array.
