@@ -3,6 +3,7 @@
 #     make test     build and run all tests
 # More:
 #     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
+#     make install  the program and the library, below PREFIX=/usr/local
 #     make bench    quick benches: bench-state, bench-plain, bench-index, bench-micro (bench/README.md)
 #     make bench-compare   cairn against llama-server: hours; COMPARE_FLAGS="..." flags of bench/compare
 #     make bench-gates     holds that comparison and the other benches against bench/gates.json
@@ -17,6 +18,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 CMAKE_FLAGS ?=
 RUN_FLAGS ?=
+PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 300
 SOAK_ROUNDS ?= 200
@@ -33,7 +35,7 @@ export CCACHE_SLOPPINESS ?= include_file_mtime,time_macros
 
 configure = mkdir -p $(1) && cmake -S . -B $(1) -G Ninja $(2) >$(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
 
-.PHONY: run build test bench bench-model bench-state bench-plain bench-index bench-micro bench-compare bench-gates bench-disk soak tsan fuzz format clean
+.PHONY: run build install test bench bench-model bench-state bench-plain bench-index bench-micro bench-compare bench-gates bench-disk soak tsan fuzz format clean
 
 run: build
 	$(BUILD)/bin/cairn serve -m models/demo.gguf $(RUN_FLAGS)
@@ -42,6 +44,9 @@ build:
 	@tools/setup
 	@$(call configure,$(BUILD),$(CMAKE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
 
 test:
 	@tools/setup --test

@@ -34,6 +34,12 @@ add_custom_command(OUTPUT ${archive}
   COMMENT "Gathering libcairn.a" VERBATIM)
 add_custom_target(libcairn DEPENDS ${archive})
 
+# `make run` builds the program alone: the archive is gathered of what that was built from.
+install(CODE "
+execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target libcairn RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR \"libcairn.a cannot be built: see above\")
+endif()" COMPONENT library)
 install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)

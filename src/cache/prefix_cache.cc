@@ -175,7 +175,7 @@ Status PrefixCache::Impl::keep(const Address &address, TokenView tokens, SeqId s
     store_.track(*snapshot);
     const auto published = index_.publish(std::move(*reservation), *snapshot);
     CAIRN_CHECK(!published.replaced || (*published.replaced)->gone(), "a live snapshot is replaced");
-    addresses_.emplace(snapshot->get(), Address{address.ns, published.ref, address.continued});
+    set_address(**snapshot, {address.ns, published.ref, address.continued});
     return {};
 }
 
@@ -202,7 +202,7 @@ void PrefixCache::Impl::clear() {
 }
 
 CacheStats PrefixCache::Impl::stats() const {
-    return {.snapshots = store_.snapshots(),
+    return {.snapshots = addresses_.size(),
             .device_snapshots = store_.device_snapshots(),
             .device_bytes = store_.device_bytes(),
             .ram_bytes = store_.ram_bytes(),

@@ -81,7 +81,7 @@ void PrefixCache::Impl::take_over_disk() {
             continue;
         }
         placed.emplace(found.row->id, published->ref);
-        addresses_.emplace(found.snapshot.get(), Address{found.ns->key, published->ref});
+        set_address(*found.snapshot, {.ns = found.ns->key, .ref = published->ref});
         if (published->replaced) store_.remove(**published->replaced);
     }
 }
@@ -233,7 +233,7 @@ Result<ImportReport> PrefixCache::Impl::import_archive(const std::string &path, 
         entry, [&](const CacheDirectory &directory) { return extract_files(directory, path, header, entry); });
     if (!snapshot) return fail(snapshot.error());
     const auto published = index_.publish(std::move(*reservation), *snapshot);
-    addresses_.emplace(snapshot->get(), Address{.ns = header.ns, .ref = published.ref});
+    set_address(**snapshot, {.ns = header.ns, .ref = published.ref});
     return ImportReport{(*snapshot)->id(), false};
 }
 

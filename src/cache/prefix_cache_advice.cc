@@ -144,6 +144,11 @@ RowsRef PrefixCache::Impl::rows_for(const Snapshot &snapshot) const {
     return known_rows(at->second.ns, index_.path(at->second.ref));
 }
 
+void PrefixCache::Impl::set_address(const Snapshot &snapshot, Address address) {
+    addresses_.emplace(&snapshot, std::move(address));
+    metrics_.set(Metric::snapshots, static_cast<double>(addresses_.size()));
+}
+
 void PrefixCache::Impl::forget(const Snapshot &snapshot) {
     foreign_.erase(&snapshot);
     const auto at = addresses_.find(&snapshot);
@@ -151,6 +156,7 @@ void PrefixCache::Impl::forget(const Snapshot &snapshot) {
     memories_.emplace_back(at->second.ref, snapshot.position());
     memory_tokens_ += static_cast<std::size_t>(snapshot.position());
     addresses_.erase(at);
+    metrics_.set(Metric::snapshots, static_cast<double>(addresses_.size()));
     lose_memories(kMostMemories, kMostMemoryTokens);
 }
 

@@ -88,6 +88,7 @@ private:
     [[nodiscard]] NamespaceKey namespace_of(const std::string &tenant) const {
         return {backend_.layout().fingerprint, tenant};
     }
+    void set_address(const Snapshot &snapshot, Address address);
     void take_over_disk();
     [[nodiscard]] std::unordered_map<std::uint64_t, SnapshotPlace> list_foreign(const CatalogueContent &content) const;
     [[nodiscard]] SnapshotPlace place_of(const Snapshot &snapshot) const;

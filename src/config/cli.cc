@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error_table.h"
+#include "config/closest.h"
 #include "config/option_value.h"
 
 namespace cairn {
@@ -110,6 +111,27 @@ std::string long_spelling(std::string_view flag) {
     return {};
 }
 
+/// What is wrong with the first word that is no flag of the command, and which flag it may have been meant to be. Empty
+/// where all that is left over are other words.
+std::string unknown_flag(const CLI::App &app) {
+    const auto left = app.remaining(true);
+    const auto word = std::find_if(left.begin(), left.end(), [](const auto &w) { return w.size() > 1 && w[0] == '-'; });
+    if (word == left.end()) return {};
+    const CLI::App *command = &app;
+    std::string path = app.get_name();
+    while (!command->get_subcommands().empty()) {
+        command = command->get_subcommands().front();
+        path += ' ' + command->get_name();
+    }
+    std::vector<std::string> known;
+    for (const auto *option : command->get_options()) {
+        for (const auto &name : option->get_lnames())
+            known.push_back("--" + name);
+    }
+    const std::string flag = word->substr(0, word->find('='));
+    return fmt::format("{} has no flag {}. Did you mean {}?", path, flag, closest_key(flag, known));
+}
+
 }  // namespace
 
 void add_options(CLI::App &app, Config &config, std::initializer_list<OptionGroup> groups) {
@@ -142,7 +164,13 @@ void parse_command_line(CLI::App &app, int argc, const char *const *argv) {
     std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
     args = expand_short_flags(app, std::move(args));
     std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
-    app.parse(std::move(args));
+    try {
+        app.parse(std::move(args));
+    } catch (const CLI::ExtrasError &) {
+        const std::string text = unknown_flag(app);
+        if (text.empty()) throw;
+        throw OptionError({ErrorCode::invalid_argument, text});
+    }
 }
 
 }  // namespace cairn

@@ -95,7 +95,7 @@ constexpr Option kOptions[] = {
      in_batching<&B::snapshot_device_bytes>, "SIZE",
      "Most state kept on the device for later requests, beyond what running requests hold."},
     {engine, "--cache-ram", "engine.dynamic_batching.snapshot_ram_bytes", in_batching<&B::snapshot_ram_bytes>, "SIZE",
-     "Most state kept in RAM."},
+     "Most state kept in RAM; with a disk tier at least 64 MiB."},
     {engine, "--cache-disk", "engine.dynamic_batching.snapshot_disk_bytes",
      in_batching<&B::snapshot_disk_bytes>, "SIZE",
      "Most state kept on disk, where it outlives a restart. 0: none."},

@@ -73,7 +73,7 @@ public:
                 deps_.metrics.add(Metric::requests_total, 1, "refused");
                 return fail(ErrorCode::capacity,
                             "{} requests are waiting already, which is the limit (--max-waiting): try again later",
-                            waiting);
+                            stats_.waiting_limit);
             }
             id = RequestId(++last_id_);
             incoming_.push_back({id, std::move(request), std::move(events)});
@@ -174,6 +174,7 @@ private:
         if (may_wait) wait(lock, has_orders);
         const std::optional<double> save_s = save_s_;
         std::vector<Incoming> incoming = std::exchange(incoming_, {});
+        stats_.waiting += static_cast<std::int32_t>(incoming.size());  // until the loop says how many still do
         std::vector<RequestId> cancelled = std::exchange(cancelled_, {});
         const auto cache_orders = std::exchange(cache_orders_, {});
         const bool everything = std::exchange(cancel_everything_, false) || stopping_;

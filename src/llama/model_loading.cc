@@ -14,7 +14,10 @@ namespace {
 std::string description_of(const llama_model *model) {
     std::array<char, 256> text{};
     llama_model_desc(model, text.data(), text.size());
-    return text.data();
+    std::string description = text.data();
+    // A size that libllama has no name for.
+    if (const auto at = description.find(" ?B"); at != std::string::npos) description.erase(at, 3);
+    return description;
 }
 
 ModelInfo info_of(const llama_model *model, const GgufFile &file, const ModelConfig &config) {

@@ -378,7 +378,6 @@ std::size_t SnapshotStore::leases() const noexcept {
 }
 
 void SnapshotStore::show() const {
-    metrics_.set(Metric::snapshots, static_cast<double>(live_.size()));
     metrics_.set(Metric::device_bytes, static_cast<double>(device_.bytes()));
     metrics_.set(Metric::ram_bytes, static_cast<double>(arena_.used()));
 }

@@ -81,8 +81,8 @@ public:
     void track(SnapshotPtr snapshot);
 
     // -- what was on disk before --------------------------------------------------------------------------------------
-    /// Takes over what the directory held: snapshots on disk, tracked, for the caller to publish. `mine`: the
-    /// fingerprint of the model; snapshots of other models are kept and counted, and never restored.
+    /// Takes over what the directory held: snapshots on disk, tracked, for the caller to publish those of its model.
+    /// Those of other models take room, and part in eviction.
     struct Found {
         SnapshotPtr snapshot;
         const StoredNamespace *ns;

@@ -238,7 +238,10 @@ TEST_P(CacheAdminTest, SnapshotsOfOtherModelsAreListedAndCanBeRemoved) {
     bench.stop();
     bench.config.weights = "another model";
     bench.start();
-    EXPECT_EQ(bench.serve(prompt, {}).cached, 0);
+    EXPECT_EQ(bench.cache->stats().snapshots, 0u) << "none that a lookup may find";
+    EXPECT_EQ(bench.serve(prompt, {500}).cached, 0);
+    EXPECT_EQ(bench.cache->stats().snapshots, 1u);
+    EXPECT_EQ(bench.metrics.value(Metric::snapshots), 1);
     const ListedSnapshot foreign = at(699);
     EXPECT_EQ(foreign.parent, at(300).id);
     EXPECT_EQ(bench.cache->tokens_of(foreign.id).error().code, ErrorCode::unsupported);

@@ -56,6 +56,14 @@ protected:
     int exit_code_ = 0;
 };
 
+TEST_F(CommandLine, AnUnknownFlagIsNamedWithTheOneThatWasProbablyMeant) {
+    app_.name("cairn");
+    EXPECT_EQ(error_of({"--cache-rm", "5"}), "cairn serve has no flag --cache-rm. Did you mean --cache-ram?");
+    EXPECT_EQ(exit_code_, 2);
+    EXPECT_EQ(error_of({"--ctx_size=4096"}), "cairn serve has no flag --ctx_size. Did you mean --ctx-size?");
+    EXPECT_THAT(error_of({"model.gguf"}), ::testing::HasSubstr("model.gguf")) << "no flag: as CLI11 has it";
+}
+
 TEST_F(CommandLine, LongFlagsReachTheirMembers) {
     parse({"--model",
            "m.gguf",

@@ -8,6 +8,7 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${PREFIX})
+file(REMOVE ${BUILD}/libcairn.a)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}/usr)
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${PREFIX}/build -DCMAKE_PREFIX_PATH=${PREFIX}/usr -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${PREFIX}/build)

@@ -4,6 +4,7 @@
 
 #include <future>
 #include <latch>
+#include <semaphore>
 #include <thread>
 
 #include "cache/prefix_cache.h"
@@ -19,7 +20,7 @@ class EngineOnThreads : public testing::Test {
 protected:
     void SetUp() override { open({}); }
 
-    void open(SimConfig config) {
+    void open(SimConfig config, std::optional<std::int32_t> most_waiting = {}) {
         engine_.reset();
         sim_ = endless(std::move(config));
         auto backend = open_sim_backend(sim_);
@@ -29,7 +30,7 @@ protected:
         policy.ram_bytes = 8 << 20;
         auto cache = std::make_unique<PrefixCache>(**backend, policy, system_env(), metrics_);
         EngineConfig engine_config;
-        engine_config.dynamic_batching.emplace();
+        engine_config.dynamic_batching.emplace().max_waiting_requests = most_waiting;
         engine_ = std::make_unique<EngineThread>(
             EngineDependencies{std::move(*backend), std::move(cache), engine_config, system_env(), metrics_});
     }
@@ -94,6 +95,33 @@ TEST_F(EngineOnThreads, RefusesAtOnceWhatCanNeverRun) {
     const Result<RequestId> too_long = engine_->submit(LoopRig::greedy(tokens_of(1, sim_.context), 5), {});
     EXPECT_EQ(too_long.error().code, ErrorCode::context_length);
     EXPECT_NE(too_long.error().what.find("8192"), std::string::npos) << too_long.error().what;
+}
+
+TEST_F(EngineOnThreads, TheQueueIsNoLongerWhileAStepRuns) {
+    open({.live_sequences = 1}, 3);
+    std::counting_semaphore<> said(0), goes_on(0);
+    Answer answer, ignored;
+    RequestEvents events = events_into(answer);
+    events.delta = [&](std::string_view, const auto &, const Tokens &) {
+        said.release();
+        goes_on.acquire();
+    };
+    ASSERT_TRUE(engine_->submit(LoopRig::greedy(tokens_of(1, 20), 3), std::move(events)).has_value());
+    const auto accepted = [&] {
+        int count = 0;
+        for (std::uint32_t i = 0; i < 10; ++i)
+            count += engine_->submit(LoopRig::greedy(tokens_of(i, 10), 1), events_into(ignored)).has_value() ? 1 : 0;
+        return count;
+    };
+    said.acquire();
+    EXPECT_EQ(accepted(), 3);
+    goes_on.release();
+    said.acquire();  // the engine has taken them over, and has not yet come to say so
+    EXPECT_EQ(accepted(), 0);
+    EXPECT_NE(engine_->submit(LoopRig::greedy(tokens_of(9, 10), 1), {}).error().what.find("3 requests are waiting"),
+              std::string::npos);
+    goes_on.release(100);
+    engine_.reset();
 }
 
 TEST_F(EngineOnThreads, CancelsFromWithinAnEvent) {
