@@ -91,6 +91,7 @@ class Server:
     def __enter__(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "slots").mkdir(parents=True)
+        self.log.unlink(missing_ok=True)  # it is appended to, at a restart
         try:
             self.start()
         except BaseException:

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,12 +45,21 @@ Status write_file(FileSystem &files, const std::string &path, const std::string 
     return write_all(**file, 0, std::as_bytes(std::span(text)));
 }
 
-/// Before a run, which takes minutes: whether its results can be written. What stands there stays until then.
+/// Before a run, which takes minutes: whether its results can be written. What stands there stays until then, and what
+/// does not is not left behind.
 Status check_writable(FileSystem &files, const BenchCommand &command) {
     std::vector<std::string> paths = command.jsons;
     if (!command.html.empty()) paths.push_back(command.html);
+    std::set<std::filesystem::path> named;
     for (const std::string &path : paths) {
+        std::error_code ignored;
+        const auto kind = files.kind_of_name(path);
+        const bool is_device = kind && *kind == FileKind::other;
+        if (!is_device && !named.insert(std::filesystem::weakly_canonical(path, ignored)).second) {
+            return fail(ErrorCode::invalid_argument, "{} is named twice: give each result a file of its own", path);
+        }
         if (auto file = files.open(path, OpenMode::create); !file) return fail(file.error());
+        if (!kind) (void)files.remove(path);
     }
     return {};
 }

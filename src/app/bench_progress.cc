@@ -30,11 +30,12 @@ void BenchPrinter::operator()(const BenchProgress &at) {
     for (const WorkloadResult *finished : at.finished) {
         std::fprintf(stderr, "%s%s%s\n", terminal_ ? kClearLine : "", place.c_str(), finished_text(*finished).c_str());
     }
-    if (at.finished.empty() && terminal_) {
-        std::fprintf(stderr, "%s%s%s: %zu of %zu requests, %.0f s", kClearLine, place.c_str(), at.name.c_str(),
-                     at.answered, at.requests, env_.now_s() - begun_at_s_);
-        std::fflush(stderr);
-    }
+    if (!at.finished.empty() || !terminal_) return;
+    std::fprintf(stderr, "%s%s%s: %zu of %zu requests, %.0f s", kClearLine, place.c_str(), at.name.c_str(), at.answered,
+                 at.requests, env_.now_s() - begun_at_s_);
+    // No line of its own follows the measuring of the speed.
+    if (at.workload == 0 && at.answered == at.requests) std::fputs(kClearLine, stderr);
+    std::fflush(stderr);
 }
 
 }  // namespace cairn

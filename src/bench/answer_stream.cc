@@ -20,8 +20,10 @@ const Json &at(const Json &json, const char *key) {
     return found == json.end() ? null : *found;
 }
 
+/// What no count of tokens can be is not one.
 void read_count(const Json &json, std::optional<long> &into) {
-    if (json.is_number()) into = json.get<long>();
+    constexpr double kMost = 1e9;
+    if (json.is_number() && json.get<double>() >= 0 && json.get<double>() <= kMost) into = json.get<long>();
 }
 
 bool append(const Json &text, std::string &to) {

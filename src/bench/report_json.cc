@@ -105,7 +105,7 @@ WorkloadResult workload_of(const Json &json) {
     WorkloadResult workload;
     json.at("name").get_to(workload.name);
     workload.skipped = json.value("skipped", "");
-    for (const Json &request : json.at("requests")) {
+    for (const Json &request : json.at("requests").get_ref<const Json::array_t &>()) {
         Reader reader{request};
         visit_request(reader, workload.requests.emplace_back());
     }
@@ -134,7 +134,8 @@ Result<RunResult> parse_run_json(const std::string &file, std::string_view text)
         RunResult run;
         Reader reader{json};
         visit_run(reader, run);
-        for (const Json &workload : json.at("workloads"))
+        // Of anything else no element would be read.
+        for (const Json &workload : json.at("workloads").get_ref<const Json::array_t &>())
             run.workloads.push_back(workload_of(workload));
         return run;
     } catch (const Json::exception &error) {

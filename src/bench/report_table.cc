@@ -38,6 +38,19 @@ std::string failure_of(const WorkloadResult &workload) {
     return fmt::format("{}: {}, turn {}: {}\n", workload.name, failed->conversation, failed->turn, failed->error);
 }
 
+/// Sums over other requests are not comparable: each must have answered all.
+std::string ratio_row(const std::string &name, const WorkloadResult *one, const WorkloadResult *other) {
+    if (one == nullptr || other == nullptr) return fmt::format("{:<16}  only one of them ran it\n", name);
+    const Summary &a = one->summary, &b = other->summary;
+    if (a.failed > 0 || b.failed > 0 || a.requests != b.requests)
+        return fmt::format("{:<16}  not all was answered by both\n", name);
+    return fmt::format("{:<16}  {:>12}  {:>8}  {:>7}  {:>7}  {:>8}\n", name,
+                       ratio_text(a.first_token_sum_s, b.first_token_sum_s),
+                       ratio_text(a.computed_tokens, static_cast<double>(b.computed_tokens.value_or(0))),
+                       ratio_text(a.gap_p50_s, b.gap_p50_s), ratio_text(a.gap_p99_s, b.gap_p99_s),
+                       ratio_text(a.tokens_per_s, b.tokens_per_s));
+}
+
 }  // namespace
 
 std::string ratio_text(std::optional<double> value, double ideal) {
@@ -53,19 +66,16 @@ std::string run_heading(const RunResult &run) {
 std::string ratio_table(const std::vector<NamedRun> &runs) {
     std::string out;
     for (std::size_t i = 1; i < runs.size(); ++i) {
-        fmt::format_to(std::back_inserter(out),
-                       "{} / {}\n\n{:<16}  first tokens  computed  gap p50  gap p99  tokens/s\n", runs[0].name,
-                       runs[i].name, "workload");
-        for (const std::string &name : workload_names({runs[0], runs[i]})) {
-            const WorkloadResult *one = find_workload(runs[0].run, name), *other = find_workload(runs[i].run, name);
-            if (one == nullptr || other == nullptr) continue;
-            const Summary &a = one->summary, &b = other->summary;
-            fmt::format_to(std::back_inserter(out), "{:<16}  {:>12}  {:>8}  {:>7}  {:>7}  {:>8}\n", name,
-                           ratio_text(a.first_token_sum_s, b.first_token_sum_s),
-                           ratio_text(a.computed_tokens, static_cast<double>(b.computed_tokens.value_or(0))),
-                           ratio_text(a.gap_p50_s, b.gap_p50_s), ratio_text(a.gap_p99_s, b.gap_p99_s),
-                           ratio_text(a.tokens_per_s, b.tokens_per_s));
+        const RunResult &one = runs[0].run, &other = runs[i].run;
+        fmt::format_to(std::back_inserter(out), "{} / {}\n\n", runs[0].name, runs[i].name);
+        if (one.seed != other.seed || one.scale != other.scale) {
+            out += "They were asked other texts (seed or scale): there is nothing to compare.\n\n";
+            continue;
         }
+        fmt::format_to(std::back_inserter(out), "{:<16}  first tokens  computed  gap p50  gap p99  tokens/s\n",
+                       "workload");
+        for (const std::string &name : workload_names({runs[0], runs[i]}))
+            out += ratio_row(name, find_workload(one, name), find_workload(other, name));
         out += "\n";
     }
     return out;

@@ -16,7 +16,7 @@
 namespace cairn {
 
 [[nodiscard]] std::string run_table(const RunResult &run);
-/// The first run over each other one, of the workloads that both have.
+/// The first run over each other one, of the workloads that both ran and answered in full.
 [[nodiscard]] std::string ratio_table(const std::vector<NamedRun> &runs);
 /// Where a server's model, speed and texts are told: the line above a table.
 [[nodiscard]] std::string run_heading(const RunResult &run);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <latch>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>

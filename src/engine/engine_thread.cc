@@ -68,8 +68,10 @@ public:
         {
             const std::lock_guard lock(mutex_);
             if (draining_) return fail(ErrorCode::shutting_down, "the engine is shutting down: try another server");
+            // Of those that are counted as waiting, so many only wait to be begun.
+            const std::size_t begun_at_once = static_cast<std::size_t>(stats_.live_sequences - stats_.running);
             const std::size_t waiting = incoming_.size() + static_cast<std::size_t>(stats_.waiting);
-            if (std::cmp_greater_equal(waiting, stats_.waiting_limit)) {
+            if (waiting >= begun_at_once + static_cast<std::size_t>(stats_.waiting_limit)) {
                 deps_.metrics.add(Metric::requests_total, 1, "refused");
                 return fail(ErrorCode::capacity,
                             "{} requests are waiting already, which is the limit (--max-waiting): try again later",

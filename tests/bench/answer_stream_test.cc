@@ -57,6 +57,19 @@ TEST(AnswerStream, CachedTokensComeFromTimingsWhereUsageHasNone) {
     EXPECT_EQ(silent.finish()->cached_tokens, std::nullopt);
 }
 
+TEST(AnswerStream, WhatNoCountCanBeIsNotTakenForOne) {
+    AnswerStream stream;
+    stream.feed(
+        "data: {\"choices\":[{\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":-5,\"completion_tokens\":1e300,"
+        "\"prompt_tokens_details\":{\"cached_tokens\":1e20}}}\n",
+        1);
+    const auto answer = stream.finish();
+    ASSERT_TRUE(answer.has_value()) << answer.error().what;
+    EXPECT_EQ(answer->prompt_tokens, std::nullopt);
+    EXPECT_EQ(answer->completion_tokens, std::nullopt);
+    EXPECT_EQ(answer->cached_tokens, std::nullopt);
+}
+
 TEST(AnswerStream, AStreamThatBreaksOffIsNoAnswer) {
     AnswerStream stream;
     stream.feed(kText, 1);

@@ -124,6 +124,9 @@ TEST(ReportJson, WhatIsNoneSaysSo) {
     EXPECT_THAT(parse_run_json("a.json", "[").error().what, HasSubstr("a.json: is no result"));
     EXPECT_THAT(parse_run_json("a.json", R"({"format": 2})").error().what, HasSubstr("another format"));
     EXPECT_THAT(parse_run_json("a.json", R"({"format": 1})").error().what, HasSubstr("url"));
+    nlohmann::json no_workloads = nlohmann::json::parse(run_json(example()));
+    no_workloads["workloads"] = nullptr;
+    EXPECT_THAT(parse_run_json("a.json", no_workloads.dump()).error().what, HasSubstr("a.json: is no result"));
 }
 
 TEST(ReportTable, HasALineForEachWorkloadAndSaysWhatFailed) {
@@ -133,14 +136,22 @@ TEST(ReportTable, HasALineForEachWorkloadAndSaysWhatFailed) {
 }
 
 TEST(ReportTable, RatiosAreOfWhatBothRan) {
-    RunResult other = example();
+    RunResult one = example();
+    one.workloads[0].requests.pop_back();  // the one that failed
+    one.workloads[0].summary = summarize(one.workloads[0].requests);
+    RunResult other = one;
     other.workloads[0].summary.first_token_sum_s *= 4;
     other.workloads[0].summary.computed_tokens.reset();
     other.workloads.push_back(other.workloads[0]);
     other.workloads.back().name = "fan-out";
-    EXPECT_THAT(ratio_table({{"one", example()}, {"other", other}}),
+    EXPECT_THAT(ratio_table({{"one", one}, {"other", other}}),
                 AllOf(HasSubstr("one / other"), HasSubstr("edits                     0.25         -     1.00"),
-                      Not(HasSubstr("fan-out")), Not(HasSubstr("restart"))));
+                      HasSubstr("fan-out           only one of them"), Not(HasSubstr("why not"))));
+    EXPECT_THAT(ratio_table({{"one", one}, {"failed", example()}}),
+                HasSubstr("edits             not all was answered"));
+    other.seed = 2;
+    EXPECT_THAT(ratio_table({{"one", one}, {"other", other}}),
+                AllOf(HasSubstr("other texts"), Not(HasSubstr("edits"))));
 }
 
 TEST(ReportHtml, IsWholeAndComparesRuns) {

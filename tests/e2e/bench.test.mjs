@@ -1,7 +1,7 @@
 // `cairn bench` against a server: everything is answered, and next to nothing is computed twice.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { startServer, temporaryFolder } from './server.mjs';
@@ -63,6 +63,11 @@ test('two servers are asked the same, each request of one and then of the other'
   const few = await run('bench', ...places, '--json', join(folder, 'third.json'));
   assert.equal(few.status, 2, few.output);
   assert.match(few.output, /a file for each server/);
+  const twice = join(folder, 'same.json');
+  const same = await run('bench', ...servers.flatMap((server) => ['--url', server.url, '--json', twice]));
+  assert.equal(same.status, 2, same.output);
+  assert.match(same.output, /named twice/);
+  assert.ok(!existsSync(twice), 'nothing is left where nothing was asked');
   for (const server of servers) assert.equal(await server.stop(), 0);
 });
 

@@ -124,6 +124,17 @@ TEST_F(EngineOnThreads, TheQueueIsNoLongerWhileAStepRuns) {
     engine_.reset();
 }
 
+TEST_F(EngineOnThreads, OnlyWhatCannotBeBegunWaits) {
+    open({.context = 1000000, .pool_cells = 4000000, .live_sequences = 4}, 1);
+    Answer ignored;
+    int accepted = 0;
+    for (std::uint32_t i = 0; i < 20; ++i)
+        accepted +=
+            engine_->submit(LoopRig::greedy(tokens_of(i, 10), 900000), events_into(ignored)).has_value() ? 1 : 0;
+    EXPECT_EQ(accepted, 4 + 1) << "however soon the engine takes them";
+    engine_.reset();
+}
+
 TEST_F(EngineOnThreads, CancelsFromWithinAnEvent) {
     auto answer = std::make_shared<Answer>();
     std::promise<void> done;
