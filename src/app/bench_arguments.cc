@@ -77,13 +77,18 @@ Result<HttpTarget> parse_server_url(const std::string &url, const std::string &k
     return target;
 }
 
+Status check_one_each(const char *flag, const char *what, std::size_t given, std::size_t servers) {
+    if (given == servers) return {};
+    return fail(ErrorCode::invalid_argument,
+                "{} is given {} times and --url {} times: give {} for each server, in the same order", flag, given,
+                servers, what);
+}
+
 Result<std::vector<BenchTarget>> find_targets(const std::vector<std::string> &urls,
                                               const std::vector<std::string> &restarts, const std::string &key) {
-    if (!restarts.empty() && restarts.size() != urls.size()) {
-        return fail(ErrorCode::invalid_argument,
-                    "--restart-with is given {} times and --url {} times: give a command for each server, in the "
-                    "same order",
-                    restarts.size(), urls.size());
+    if (!restarts.empty()) {
+        if (auto each = check_one_each("--restart-with", "a command", restarts.size(), urls.size()); !each)
+            return fail(each.error());
     }
     std::vector<BenchTarget> targets;
     for (std::size_t i = 0; i < urls.size(); ++i) {

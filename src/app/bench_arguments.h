@@ -22,6 +22,9 @@ namespace cairn {
 /// "http://HOST:PORT", HOST an address or "localhost"; without a port it is 80. A path behind it must be "/" or "/v1".
 [[nodiscard]] Result<HttpTarget> parse_server_url(const std::string &url, const std::string &key);
 
+/// invalid_argument unless `flag` was given once for each server. `what`: what it names, such as "a file".
+[[nodiscard]] Status check_one_each(const char *flag, const char *what, std::size_t given, std::size_t servers);
+
 /// A server for each of `urls`. `restarts`: none, or a command for each.
 [[nodiscard]] Result<std::vector<BenchTarget>> find_targets(const std::vector<std::string> &urls,
                                                             const std::vector<std::string> &restarts,

@@ -101,11 +101,9 @@ int measure(BenchCommand command) {
     auto targets = find_targets(command.urls, command.restarts, command.key);
     if (!targets) return report(targets.error());
     command.options.servers = std::move(*targets);
-    if (!command.jsons.empty() && command.jsons.size() != command.urls.size()) {
-        return report({ErrorCode::invalid_argument,
-                       fmt::format("--json is given {} times and --url {} times: give a file for each server, in the "
-                                   "same order",
-                                   command.jsons.size(), command.urls.size())});
+    if (!command.jsons.empty()) {
+        const Status each = check_one_each("--json", "a file", command.jsons.size(), command.urls.size());
+        if (!each) return report(each.error());
     }
     const auto workloads = find_workloads(env.files(), command.workloads);
     if (!workloads) return report(workloads.error());

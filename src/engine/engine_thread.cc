@@ -68,10 +68,9 @@ public:
         {
             const std::lock_guard lock(mutex_);
             if (draining_) return fail(ErrorCode::shutting_down, "the engine is shutting down: try another server");
-            // Of those that are counted as waiting, so many only wait to be begun.
-            const std::size_t begun_at_once = static_cast<std::size_t>(stats_.live_sequences - stats_.running);
-            const std::size_t waiting = incoming_.size() + static_cast<std::size_t>(stats_.waiting);
-            if (waiting >= begun_at_once + static_cast<std::size_t>(stats_.waiting_limit)) {
+            // Some of those that are counted as waiting only wait to be begun: a place is free for them.
+            const std::int64_t there = std::ssize(incoming_) + stats_.waiting + stats_.running;
+            if (there >= std::int64_t{stats_.live_sequences} + stats_.waiting_limit) {
                 deps_.metrics.add(Metric::requests_total, 1, "refused");
                 return fail(ErrorCode::capacity,
                             "{} requests are waiting already, which is the limit (--max-waiting): try again later",
