@@ -43,7 +43,7 @@ def flags_of(server, settings, workload, context, folder, streams=None):
     if server == CAIRN:
         flags = ["-c", str(context), "--cache-dir", str(folder / "cache")]
         if best and workload in THROUGHPUT:
-            flags += ["--max-token-gap", "10000"]
+            flags += ["--max-token-gap", "60000"]
         return flags + (["-np", str(streams), "--cache-ram", ram] if best else [])
     flags = ["-c", str(context * streams)]  # the slots share it, or get a part each
     if best:
