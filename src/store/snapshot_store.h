@@ -131,7 +131,6 @@ public:
     void clear();
 
     // -- facts -----------------------------------------------------------------------------------------------------
-    [[nodiscard]] std::size_t snapshots() const noexcept { return live_.size(); }
     [[nodiscard]] std::size_t device_snapshots() const noexcept { return device_.parked(); }
     [[nodiscard]] std::size_t device_bytes() const { return device_.bytes(); }
     [[nodiscard]] std::size_t ram_bytes() const noexcept { return arena_.used(); }

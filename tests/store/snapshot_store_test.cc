@@ -158,7 +158,7 @@ TEST_P(EveryFamily, TheNumberOfSnapshotsIsALimitOfItsOwn) {
     std::vector<SnapshotPtr> kept;
     for (Token seed = 1; seed <= 5; ++seed)
         kept.push_back(bench.must_keep(StoreBench::text(40, seed), Where::ram));
-    EXPECT_EQ(bench.store->snapshots(), 3u);
+    EXPECT_EQ(bench.store->live().size(), 3u);
     EXPECT_TRUE(kept[0]->gone() && kept[1]->gone());
     EXPECT_TRUE(kept[2]->in_ram() && kept[3]->in_ram() && kept[4]->in_ram());
 }
@@ -339,7 +339,7 @@ TEST(Budgets, OneEvictionMayTakeALeafAndThenItsParent) {
     bench.must_keep(a1, Where::ram);
     bench.must_keep(StoreBench::joined(a1, StoreBench::text(100, 2)), Where::ram);
     const auto big = bench.must_keep(StoreBench::text(300, 3), Where::ram);  // 32 + 300 * 32
-    EXPECT_EQ(bench.store->snapshots(), 1u);
+    EXPECT_EQ(bench.store->live().size(), 1u);
     EXPECT_EQ(big->where(), "ram");
 }
 
@@ -364,7 +364,7 @@ TEST(Budgets, HolesCostNobodyItsPlace) {
         bench.expect_restores(kept[i], StoreBench::text(10, static_cast<Token>(i + 1)), Tier::ram);
     const auto big = bench.must_keep(StoreBench::text(40, 50), Where::ram);  // 32 + 40 * 32 -> 1344 bytes: four pieces
     EXPECT_GT(bench.store->arena().moved(), 0u);
-    EXPECT_EQ(bench.store->snapshots(), 12u - 4 + 1);
+    EXPECT_EQ(bench.store->live().size(), 12u - 4 + 1);
     EXPECT_TRUE(kept[8]->in_ram() && kept[10]->in_ram());
     bench.expect_restores(big, StoreBench::text(40, 50), Tier::ram);
     for (std::size_t i = 1; i < 12; i += 2)

@@ -99,7 +99,7 @@ public:
     void expect_nothing_left() {
         store->clear();
         store->check_invariants();
-        EXPECT_EQ(store->snapshots(), 0u);
+        EXPECT_EQ(store->live().size(), 0u);
         EXPECT_EQ(store->ram_bytes(), 0u);
         EXPECT_EQ(store->device_bytes(), 0u);
         EXPECT_EQ(store->device_snapshots(), 0u);
