@@ -18,7 +18,8 @@ struct EngineStats {
     TokenPos cells_used = 0;
     TokenPos scheduled_tokens = 0;   ///< most of one step
     std::int32_t waiting_limit = 0;  ///< further requests are refused
-    /// From one request that ends to the next, lately: when a place in a full queue is expected. None: not known yet.
+    /// From one request that ends to the next, lately, and no less than since the last one ended: when a place in a
+    /// full queue is expected. None: nothing was asked yet.
     std::optional<double> seconds_per_request = {};
     std::size_t device_bytes = 0;  ///< of parked snapshots
     std::size_t ram_bytes = 0;     ///< of snapshots in RAM

@@ -411,6 +411,8 @@ EngineStats EngineLoop::stats() const {
     stats.scheduled_tokens = config_.most_scheduled_tokens;
     stats.waiting_limit = config_.most_waiting;
     stats.seconds_per_request = ending_.seconds_per_unit(env_.now_s());
+    // One that is late shows that they take longer than they did, or how long they take, before the first has ended.
+    if (!idle()) stats.seconds_per_request = std::max(stats.seconds_per_request.value_or(0), env_.now_s() - ended_s_);
     if (cache_ != nullptr) {
         const CacheStats cache = cache_->stats();
         stats.device_bytes = cache.device_bytes;

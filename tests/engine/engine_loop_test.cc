@@ -331,12 +331,20 @@ TEST(EngineLoop, KnowsHowLongItTakesUntilAPlaceIsFreeWhileItHasWork) {
     rig.sim.control->before_run([&](const Batch &) { rig.env.advance(2); });
     for (std::uint32_t i = 0; i < 3; ++i)
         rig.ask(tokens_of(i, 10), 3);  // prompt less one token, then three
+    rig.loop->step();
+    rig.loop->step();
+    EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 4) << "at least: none has ended yet";
     rig.run();
     EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 8);
     rig.env.advance(60);  // idle
     rig.ask(tokens_of(9, 10), 3);
     rig.run();
     EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 8);
+    rig.ask(tokens_of(10, 10), 30);
+    for (int i = 0; i < 10; ++i)
+        rig.loop->step();
+    EXPECT_DOUBLE_EQ(rig.loop->stats().seconds_per_request.value_or(0), 20) << "longer than they took";
+    rig.run();
 }
 
 TEST(EngineLoop, ComputesColdWhatCannotBeRestored) {
