@@ -16,9 +16,8 @@
 //
 // A checkpoint at p serves the prompts that part from this one between p and the next checkpoint, and saves each of
 // them the tokens from the previous one up to p. Hence the spacing (kMinCheckpointSpacing, in tokens):
-//     last_user   dropped where resume_pos lies nearer than kMinHintSpacing before it: an edited message resumes there,
-//     and
-//                 each turn of a conversation is spared a step.
+//     last_user   dropped where resume_pos lies nearer than kMinHintSpacing before it: an edited message resumes
+//                 there, and each turn of a conversation is spared a step.
 //     fork        dropped where a checkpoint of higher priority, resume_pos or the start lies nearer than the spacing
 //                 before it: little is saved. What follows it does not matter: prompts that part at the fork cannot
 //                 use it, and a short private tail behind a shared prefix is the common case.
@@ -49,9 +48,9 @@ struct PlannedCheckpoint {
     friend bool operator==(const PlannedCheckpoint &, const PlannedCheckpoint &) = default;
 };
 
-/// Positions in (resume_pos, prompt_size), ascending, unique. `resume_pos`: where a state was taken
-/// over, most often at a checkpoint; or 0. Hints and a
-/// fork outside are ignored; interval <= 0 plans none of its kind. A prompt of one token plans nothing.
+/// Positions in (resume_pos, prompt_size), ascending, unique. `resume_pos`: where a state was taken over, most often at
+/// a checkpoint; or 0. Hints and a fork outside are ignored; interval <= 0 plans none of its kind. A prompt of one
+/// token plans nothing.
 [[nodiscard]] std::vector<PlannedCheckpoint> plan_checkpoints(TokenPos prompt_size,
                                                               std::span<const CheckpointHint> hints, TokenPos interval,
                                                               std::optional<TokenPos> fork_pos, TokenPos resume_pos,
