@@ -74,8 +74,11 @@ Status write_results(FileSystem &files, const BenchCommand &command, const std::
 int list_workloads() {
     const auto workloads = find_workloads(system_env().files(), {});
     if (!workloads) return report(workloads.error());
+    std::size_t width = 0;
     for (const Workload &workload : *workloads)
-        fmt::print("{:<12}  {:>3} requests  {}\n", workload.name, count_requests(workload), workload.about);
+        width = std::max(width, workload.name.size());
+    for (const Workload &workload : *workloads)
+        fmt::print("{:<{}}  {:>3} requests  {}\n", workload.name, width, count_requests(workload), workload.about);
     return 0;
 }
 

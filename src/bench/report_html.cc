@@ -50,17 +50,11 @@ std::string legend(const std::vector<NamedRun> &runs) {
            "cold prompt</span></p>\n";
 }
 
-std::string table_row(const std::string &workload, const std::string &run, const Summary &s) {
-    const auto computed = s.computed_tokens ? std::optional(static_cast<double>(*s.computed_tokens)) : std::nullopt;
-    return fmt::format(
-        "<tr><td>{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td><td>{:.2f}</td><td>{:.2f}</td><td>{:.2f}</td>"
-        "<td>{:.2f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.0f}</td><td>{:.0f}</td><td>{:.1f}</td></"
-        "tr>\n",
-        html_text(workload), html_text(run), s.requests, s.failed, s.first_token_p50_s, s.first_token_max_s,
-        s.first_token_sum_s, s.ideal_first_token_sum_s, ratio_text(s.first_token_sum_s, s.ideal_first_token_sum_s),
-        s.computed_tokens ? std::to_string(*s.computed_tokens) : "unknown", s.ideal_tokens,
-        ratio_text(computed, static_cast<double>(s.ideal_tokens)), s.gap_p50_s * 1000, s.gap_p99_s * 1000,
-        s.tokens_per_s);
+std::string table_row(const std::string &workload, const std::string &run, const Summary &summary) {
+    std::string out = fmt::format("<tr><td>{}</td><td class=\"left\">{}</td>", html_text(workload), html_text(run));
+    for (const std::string &cell : summary_cells(summary))
+        out += "<td>" + cell + "</td>";
+    return out + "</tr>\n";
 }
 
 std::string table(const std::vector<NamedRun> &runs, const std::vector<std::string> &names) {

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace cairn {
 namespace {
+
+/// Widths of the columns behind the name, of summary_cells().
+constexpr std::array<int, kSummaryCells> kWidths = {5, 6, 6, 6, 7, 7, 5, 9, 7, 5, 5, 6, 8};
 
 std::string header(std::size_t width) {
     return fmt::format(
@@ -17,17 +21,19 @@ std::string header(std::size_t width) {
 }
 
 std::string row(const WorkloadResult &workload, std::size_t width) {
-    const Summary &s = workload.summary;
-    const std::optional<double> computed =
-        s.computed_tokens ? std::optional<double>(static_cast<double>(*s.computed_tokens)) : std::nullopt;
-    return fmt::format(
-        "{:<{}}  {:>5}  {:>6}  {:>6.2f}  {:>6.2f}  {:>7.2f}  {:>7.2f}  {:>5}  {:>9}  {:>7}  {:>5}  {:>5.0f}  {:>6.0f}  "
-        "{:>8.1f}\n",
-        workload.name, width, s.requests, s.failed, s.first_token_p50_s, s.first_token_max_s, s.first_token_sum_s,
-        s.ideal_first_token_sum_s, ratio_text(s.first_token_sum_s, s.ideal_first_token_sum_s),
-        s.computed_tokens ? std::to_string(*s.computed_tokens) : "unknown", s.ideal_tokens,
-        ratio_text(computed, static_cast<double>(s.ideal_tokens)), s.gap_p50_s * 1000, s.gap_p99_s * 1000,
-        s.tokens_per_s);
+    std::string out = fmt::format("{:<{}}", workload.name, width);
+    const auto cells = summary_cells(workload.summary);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        fmt::format_to(std::back_inserter(out), "  {:>{}}", cells[i], kWidths[i]);
+    return out + "\n";
+}
+
+/// Of the longest name of a workload, at least of the word above them.
+std::size_t width_of(const std::vector<std::string> &names) {
+    std::size_t width = 8;
+    for (const std::string &name : names)
+        width = std::max(width, name.size());
+    return width;
 }
 
 /// The first failure of a workload: the others are mostly alike.
@@ -39,13 +45,11 @@ std::string failure_of(const WorkloadResult &workload) {
 }
 
 /// Sums over other requests are not comparable: each must have answered all.
-std::string ratio_row(const std::string &name, const WorkloadResult *one, const WorkloadResult *other) {
-    if (one == nullptr || other == nullptr) return fmt::format("{:<16}  only one of them ran it\n", name);
+std::string ratio_cells(const WorkloadResult *one, const WorkloadResult *other) {
+    if (one == nullptr || other == nullptr) return "only one of them ran it";
     const Summary &a = one->summary, &b = other->summary;
-    if (a.failed > 0 || b.failed > 0 || a.requests != b.requests)
-        return fmt::format("{:<16}  not all was answered by both\n", name);
-    return fmt::format("{:<16}  {:>12}  {:>8}  {:>7}  {:>7}  {:>8}\n", name,
-                       ratio_text(a.first_token_sum_s, b.first_token_sum_s),
+    if (a.failed > 0 || b.failed > 0 || a.requests != b.requests) return "not all was answered by both";
+    return fmt::format("{:>12}  {:>8}  {:>7}  {:>7}  {:>8}", ratio_text(a.first_token_sum_s, b.first_token_sum_s),
                        ratio_text(a.computed_tokens, static_cast<double>(b.computed_tokens.value_or(0))),
                        ratio_text(a.gap_p50_s, b.gap_p50_s), ratio_text(a.gap_p99_s, b.gap_p99_s),
                        ratio_text(a.tokens_per_s, b.tokens_per_s));
@@ -55,6 +59,23 @@ std::string ratio_row(const std::string &name, const WorkloadResult *one, const 
 
 std::string ratio_text(std::optional<double> value, double ideal) {
     return value && ideal > 0 ? fmt::format("{:.2f}", *value / ideal) : "-";
+}
+
+std::array<std::string, kSummaryCells> summary_cells(const Summary &s) {
+    const auto computed = s.computed_tokens ? std::optional(static_cast<double>(*s.computed_tokens)) : std::nullopt;
+    return {std::to_string(s.requests),
+            std::to_string(s.failed),
+            fmt::format("{:.2f}", s.first_token_p50_s),
+            fmt::format("{:.2f}", s.first_token_max_s),
+            fmt::format("{:.2f}", s.first_token_sum_s),
+            fmt::format("{:.2f}", s.ideal_first_token_sum_s),
+            ratio_text(s.first_token_sum_s, s.ideal_first_token_sum_s),
+            s.computed_tokens ? std::to_string(*s.computed_tokens) : "unknown",
+            std::to_string(s.ideal_tokens),
+            ratio_text(computed, static_cast<double>(s.ideal_tokens)),
+            fmt::format("{:.0f}", s.gap_p50_s * 1000),
+            fmt::format("{:.0f}", s.gap_p99_s * 1000),
+            fmt::format("{:.1f}", s.tokens_per_s)};
 }
 
 std::string run_heading(const RunResult &run) {
@@ -72,19 +93,20 @@ std::string ratio_table(const std::vector<NamedRun> &runs) {
             out += "They were asked other texts (seed or scale): there is nothing to compare.\n\n";
             continue;
         }
-        fmt::format_to(std::back_inserter(out), "{:<16}  first tokens  computed  gap p50  gap p99  tokens/s\n",
-                       "workload");
-        for (const std::string &name : workload_names({runs[0], runs[i]}))
-            out += ratio_row(name, find_workload(one, name), find_workload(other, name));
+        const auto names = workload_names({runs[0], runs[i]});
+        const std::size_t width = width_of(names);
+        fmt::format_to(std::back_inserter(out), "{:<{}}  first tokens  computed  gap p50  gap p99  tokens/s\n",
+                       "workload", width);
+        for (const std::string &name : names)
+            fmt::format_to(std::back_inserter(out), "{:<{}}  {}\n", name, width,
+                           ratio_cells(find_workload(one, name), find_workload(other, name)));
         out += "\n";
     }
     return out;
 }
 
 std::string run_table(const RunResult &run) {
-    std::size_t width = 8;
-    for (const WorkloadResult &workload : run.workloads)
-        width = std::max(width, workload.name.size());
+    const std::size_t width = width_of(workload_names({{"", run}}));
     std::string below;
     std::string out = run_heading(run) + "\n\n";
     out += header(width);
