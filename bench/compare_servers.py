@@ -18,11 +18,11 @@ SERVERS = (CAIRN, LLAMA)
 START_LIMIT_S = 300
 STOP_LIMIT_S = 60
 
-# -np of both with "best": how many requests a workload has in flight at once. The four conversations of `interleaved`
+# -np of both with "best": how many requests a workload has in flight at once. The four conversations of `interleaved*`
 # come in turn, and have fewer slots than they are: that is what it is about.
 DEFAULT_STREAMS = 4
-STREAMS = {"interleaved": 2, "edits": 1, "multi-turn": 1, "fan-out": 1, "restart": 1, "agent": 1, "concurrent": 6, "no-reuse-1": 1,
-           "no-reuse-16": 16}
+STREAMS = {"interleaved": 2, "interleaved-apart": 2, "edits": 1, "multi-turn": 1, "fan-out": 1, "restart": 1, "agent": 1, "concurrent": 6,
+           "no-reuse-1": 1, "no-reuse-16": 16}
 # What counts here is tokens per second alone: an answer may stand still while prompts are read.
 THROUGHPUT = ("no-reuse-1", "no-reuse-4", "no-reuse-16")
 

@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import json
 import pathlib
 import sys
 import unittest
@@ -21,7 +22,9 @@ def load_program(name):
     return module
 
 
+compare = load_program("compare")
 gates = load_program("gates")
+WORKLOADS = {path.stem for path in (BENCH / "workloads").glob("*.json")}
 
 
 def summary(first_tokens, computed=100, **more):
@@ -70,6 +73,10 @@ class Results(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
+    def test_all_built_in_workloads_are_compared(self):
+        self.assertEqual(set(compare.WORKLOADS), WORKLOADS)
+        self.assertLessEqual(set(servers.STREAMS) | set(servers.THROUGHPUT), WORKLOADS)
+
     def test_both_servers_get_the_same_conversation_length_and_streams(self):
         folder = pathlib.Path("folder")
         cairn = servers.flags_of("cairn", "best", "no-reuse-16", 4096, folder)
@@ -89,6 +96,10 @@ class Gates(unittest.TestCase):
         self.assertTrue(gates.limited("x", {"least": 0.97}, 0.97)["held"])
         self.assertFalse(gates.limited("x", {"least": 0.97}, 0.96)["held"])
         self.assertFalse(gates.limited("x", {"most": 1}, None)["held"])
+
+    def test_the_rules_are_about_built_in_workloads(self):
+        rules = json.loads(gates.GATES.read_text(encoding="utf-8"))["compare"]
+        self.assertEqual({name for rule in rules for name in rule["workloads"]}, WORKLOADS)
 
     def test_each_workload_of_a_rule_has_a_row(self):
         rules = {"model": "m", "settings": "best",

@@ -26,7 +26,7 @@ std::string refused(const std::string &stages) {
 TEST(Workload, BuiltInOnesAreWhole) {
     const auto workloads = builtin_workloads();
     ASSERT_TRUE(workloads.has_value()) << workloads.error().what;
-    EXPECT_EQ(workloads->size(), 10u);
+    EXPECT_EQ(workloads->size(), 11u);
     for (const Workload &workload : *workloads)
         EXPECT_GT(count_requests(workload), 0u) << workload.name;
 }
