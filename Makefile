@@ -5,7 +5,8 @@
 #     make build    the program alone, build/bin/cairn       RUN_FLAGS="..." flags for `cairn serve` of make run
 #     make install  the program and the library, below PREFIX=/usr/local
 #     make bench    quick benches: bench-state, bench-plain, bench-index, bench-micro (bench/README.md)
-#     make bench-compare   cairn against llama-server: hours; COMPARE_FLAGS="..." flags of bench/compare
+#     make bench-quick     cairn against llama-server, one short round with the demo model
+#     make bench-compare   the same with larger models: hours; COMPARE_FLAGS="..." flags of bench/compare
 #     make bench-gates     holds that comparison and the other benches against bench/gates.json
 #     make soak     a mix of everything for SOAK_SECONDS=300; kill -9 under traffic, SOAK_ROUNDS=200 times; and
 #                   SOAK_MUTATIONS=10000 damaged cache directories
@@ -33,7 +34,7 @@ export CCACHE_SLOPPINESS ?= include_file_mtime,time_macros
 
 configure = mkdir -p $(1) && cmake -S . -B $(1) -G Ninja $(2) >$(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }
 
-.PHONY: run build install test bench bench-model bench-state bench-plain bench-index bench-micro bench-compare bench-gates bench-disk soak tsan fuzz format clean
+.PHONY: run build install test bench bench-model bench-state bench-plain bench-index bench-micro bench-quick bench-compare bench-gates bench-disk soak tsan fuzz format clean
 
 run: build
 	$(BUILD)/bin/cairn serve -m models/demo.gguf $(RUN_FLAGS)
@@ -73,6 +74,12 @@ bench-micro:
 	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target scheduler_bench stream_bench chat_template_bench
 	for bench in scheduler stream chat_template; do $(BUILD)/bin/$${bench}_bench || exit 1; done
+
+bench-quick:
+	@tools/setup --test
+	@$(call configure,$(BUILD),-DCAIRN_TESTS=ON $(CMAKE_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target cairn llama-server
+	bench/compare --bin $(BUILD)/bin --out $(BUILD)/bench/quick --quick
 
 bench-compare: bench-model
 	@cmake --build $(BUILD) -j $(JOBS) --target cairn llama-server

@@ -79,9 +79,9 @@ def markdown_table(results):
     """Workload -> result, as one table: cairn, llama-server and the ratio for each field."""
     head, rule = ["workload"], ["---"]
     for _, title, _ in COLUMNS:
-        head += [title, "", "ratio"]
+        head += [f"{title}: {CAIRN}", LLAMA, "ratio"]
         rule += ["---:"] * 3
-    head += ["cairn / ideal: first tokens", "computed"]
+    head += ["cairn / ideal: first tokens", "computed tokens"]
     rule += ["---:"] * 2
     lines = [head, rule]
     for workload, result in results.items():
@@ -103,15 +103,22 @@ def markdown(report):
     lines = ["# cairn and llama-server", "",
              f"cairn {versions['cairn']}; llama.cpp {versions['llama.cpp']} ({versions['llama.cpp commit']}). {facts['cpu']}, "
              f"{facts['cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}. {report['threads']} threads, "
-             f"{report['context']:,} tokens of context, scale {report['scale']}, median of {report['rounds']} rounds; "
+             f"{report['context']:,} tokens of context, scale {report['scale']}, "
+             + ("one round; " if report["rounds"] == 1 else f"medians of {report['rounds']} rounds; ")
              + ("each server ran each workload alone." if report.get("one_at_a_time") else
                 "each request was asked of one server and then of the other."), "",
-             "Of each three columns the first is cairn, the second llama-server, the third the median of cairn / "
-             "llama-server over the rounds. `first tokens`: the sum of all requests' waiting for their first token. `ideal`: "
-             "what computing only tokens that were never seen would take.", ""]
+             "`ratio`: cairn / llama-server, the median over the rounds. Below 1 cairn is better; of tokens/s, above 1. "
+             "`first tokens`: how long all requests together waited for their first token. `computed tokens`: of prompts, what "
+             "was not cached. `gap p99`: between two pieces of an answer, longer in one of a hundred. `tokens/s`: of prompts, "
+             "cached ones too, and answers, in the time `all`, in which at least one request was unanswered. `ideal`: what computing only "
+             "tokens that were never seen would take.", ""]
+    if "demo" in report["models"]:
+        lines += ["The demo model computes in no time: what is measured of it is all but computing.", ""]
     for model, by_settings in report["models"].items():
         for settings, results in by_settings.items():
             lines += [f"## {model}, {settings}", "", markdown_table(results), ""]
+            if missing := [workload for workload in report["workloads"] if workload not in results]:
+                lines += [f"Not run: {', '.join(missing)}.", ""]
     if report["failures"]:
         lines += ["## Failures", ""] + [f"- {failure}" for failure in report["failures"]] + [""]
     return "\n".join(lines)

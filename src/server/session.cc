@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/error_table.h"
 #include "server/answer.h"
 #include "server/auth.h"
 #include "server/cors.h"
@@ -15,6 +16,7 @@
 namespace cairn {
 namespace {
 
+constexpr int kOk = 200;
 constexpr int kBadRequest = 400;
 constexpr int kUnauthorized = 401;
 constexpr int kNotFound = 404;
@@ -325,7 +327,7 @@ Reply Session::refusal(const Error &error) const {
 asio::awaitable<bool> Session::answer_whole(const Exchange &exchange, Generation &generation, Answer &answer) {
     while (!answer.error() && !answer.ended()) {
         co_await wait_for_news();
-        if (gone_) co_return false;
+        if (gone_) co_return give_up(exchange);
         for (const GenerationEvent &event : generation.take())
             answer.add(event);
     }
@@ -344,7 +346,7 @@ asio::awaitable<bool> Session::answer_streamed(const Exchange &exchange, Generat
     bool head_sent = false;
     while (true) {
         co_await wait_for_news();
-        if (gone_) co_return false;
+        if (gone_) co_return give_up(exchange);
         for (const GenerationEvent &event : generation.take())
             answer.add(event);
         if (answer.error()) generation.cancel();
@@ -369,8 +371,9 @@ asio::awaitable<bool> Session::answer_streamed(const Exchange &exchange, Generat
         }
         if (!text.empty()) out += chunked ? chunk_text(text) : text;
         if (last && chunked) out += kLastChunk;
+        if (last) log(exchange, answer.error() ? row_of(answer.error()->code).http_status : kOk);
         const NetError error = co_await connection_.write(out);
-        if (error) co_return false;
+        if (error) co_return last ? false : give_up(exchange);
         if (last) co_return exchange.keep_alive &&chunked;
     }
 }
@@ -381,14 +384,25 @@ std::string Session::head_of_answer(const Exchange &exchange, Reply &reply, bool
         reply.headers.push_back(std::move(header));
     const bool http_1_0 = exchange.head.http_1_0;
     const bool keep_alive = exchange.keep_alive && !context_.draining && !(chunked && http_1_0);
-    context_.log(fmt::format("{} {} {} {:.0f} ms {}", exchange.head.method.empty() ? "?" : exchange.head.method,
-                             exchange.head.path.empty() ? "?" : exchange.head.path, reply.status,
-                             (context_.env.now_s() - exchange.began_s) * 1000, exchange.id));
     return head_text(reply, {.http_1_0 = http_1_0, .keep_alive = keep_alive, .chunked = chunked},
                      context_.env.unix_time_s());
 }
 
+/// Once for each request, at its end.
+void Session::log(const Exchange &exchange, int status) const {
+    context_.log(fmt::format("{} {} {} {:.0f} ms {}", exchange.head.method.empty() ? "?" : exchange.head.method,
+                             exchange.head.path.empty() ? "?" : exchange.head.path, status,
+                             (context_.env.now_s() - exchange.began_s) * 1000, exchange.id));
+}
+
+/// The client has left before its answer was whole.
+bool Session::give_up(const Exchange &exchange) const {
+    log(exchange, row_of(ErrorCode::cancelled).http_status);
+    return false;
+}
+
 asio::awaitable<bool> Session::send(const Exchange &exchange, Reply reply) {
+    log(exchange, reply.status);
     std::string out = head_of_answer(exchange, reply, false);
     if (!exchange.head.is_head()) out += reply.body;
     const NetError error = co_await connection_.write(out);

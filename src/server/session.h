@@ -56,6 +56,8 @@ private:
     asio::awaitable<bool> answer_whole(const Exchange &exchange, Generation &generation, Answer &answer);
     asio::awaitable<bool> answer_streamed(const Exchange &exchange, Generation &generation, Answer &answer);
     asio::awaitable<bool> send(const Exchange &exchange, Reply reply);
+    void log(const Exchange &exchange, int status) const;
+    [[nodiscard]] bool give_up(const Exchange &exchange) const;
     /// What the engine refused or failed, and when to try again where that may help.
     [[nodiscard]] Reply refusal(const Error &error) const;
 

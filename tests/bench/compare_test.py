@@ -72,6 +72,15 @@ class Results(unittest.TestCase):
         self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1)
 
 
+    def test_a_page_of_a_run_that_was_broken_off_says_what_is_missing(self):
+        report = {"machine": {"cpu": "c", "cores": 2, "memory_gib": 4, "kernel": "k"}, "rounds": 1, "scale": 1.0, "threads": 2, "context": 64,
+                  "versions": {"cairn": "1", "llama.cpp": "2", "llama.cpp commit": "3"}, "workloads": ["edits", "agent"], "failures": [],
+                  "models": {"qwen35-0.8b": {"best": {"edits": results.result_of([{"cairn": summary(1)}])}}}}
+        self.assertIn("Not run: agent.", results.markdown(report))
+        report["workloads"].pop()
+        self.assertNotIn("Not run", results.markdown(report))
+
+
 class Settings(unittest.TestCase):
     def test_all_built_in_workloads_are_compared(self):
         self.assertEqual(set(compare.WORKLOADS), WORKLOADS)

@@ -89,6 +89,23 @@ TEST(Answering, each_piece_of_a_stream_is_sent_when_it_is_there) {
     EXPECT_NE(client.read_all().find("second piece"), std::string::npos);
 }
 
+TEST(Answering, a_stream_is_logged_when_it_ends_with_all_of_its_time) {
+    TestServer test;
+    RawClient client(test.port);
+    client.post(kChatPath, kChatStream, "Connection: close\r\n");
+    const auto call = test.service.call(0);
+    ASSERT_TRUE(call);
+    call->start();
+    call->say("some");
+    ASSERT_TRUE(client.read_until("some"));
+    EXPECT_TRUE(test.log().empty());
+    test.env.advance(7);
+    call->finish();
+    ASSERT_NE(client.read_all().find("[DONE]"), std::string::npos);
+    ASSERT_EQ(test.log().size(), 1u);
+    EXPECT_TRUE(test.log()[0].starts_with("POST /v1/chat/completions 200 7000 ms ")) << test.log()[0];
+}
+
 TEST(Answering, the_last_pieces_of_a_stream_are_usage_and_done) {
     TestServer test(say("Hi"));
     RawClient client(test.port);

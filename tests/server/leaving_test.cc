@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "tests/server/test_server.h"
 
@@ -32,6 +36,32 @@ TEST(Leaving, a_client_that_closes_cancels_all_its_requests) {
     client.close();
     EXPECT_TRUE(test.service.wait_until_cancelled(0));
     EXPECT_TRUE(test.service.wait_until_cancelled(1));
+}
+
+/// The status in the one line of the log, once it is there.
+std::string logged_status(const TestServer &test) {
+    for (int i = 0; i < 5000 && test.log().empty(); ++i)
+        std::this_thread::sleep_for(milliseconds(1));
+    const std::vector<std::string> lines = test.log();
+    if (lines.size() != 1) return std::to_string(lines.size()) + " lines";
+    return lines[0].substr(std::string("POST /v1/chat/completions ").size(), 3);
+}
+
+TEST(Leaving, is_logged_as_499_before_an_answer_and_within_it) {
+    for (const char *body : {kChat, kChatStream}) {
+        TestServer test;
+        RawClient client(test.port);
+        client.post(kChatPath, body);
+        const auto call = test.service.call(0);
+        ASSERT_TRUE(call);
+        call->start();
+        call->say("some");
+        if (std::string_view(body) == kChatStream) {
+            ASSERT_TRUE(client.read_until("some"));
+        }
+        client.close();
+        EXPECT_EQ(logged_status(test), "499") << body;
+    }
 }
 
 TEST(Leaving, so_does_one_that_resets_in_mid_stream) {
