@@ -62,7 +62,6 @@ std::string ratio_text(std::optional<double> value, double ideal) {
 }
 
 std::array<std::string, kSummaryCells> summary_cells(const Summary &s) {
-    const auto computed = s.computed_tokens ? std::optional(static_cast<double>(*s.computed_tokens)) : std::nullopt;
     return {std::to_string(s.requests),
             std::to_string(s.failed),
             fmt::format("{:.2f}", s.first_token_p50_s),
@@ -72,7 +71,7 @@ std::array<std::string, kSummaryCells> summary_cells(const Summary &s) {
             ratio_text(s.first_token_sum_s, s.ideal_first_token_sum_s),
             s.computed_tokens ? std::to_string(*s.computed_tokens) : "unknown",
             std::to_string(s.ideal_tokens),
-            ratio_text(computed, static_cast<double>(s.ideal_tokens)),
+            ratio_text(s.computed_tokens, static_cast<double>(s.ideal_tokens)),
             fmt::format("{:.0f}", s.gap_p50_s * 1000),
             fmt::format("{:.0f}", s.gap_p99_s * 1000),
             fmt::format("{:.1f}", s.tokens_per_s)};
@@ -106,7 +105,10 @@ std::string ratio_table(const std::vector<NamedRun> &runs) {
 }
 
 std::string run_table(const RunResult &run) {
-    const std::size_t width = width_of(workload_names({{"", run}}));
+    std::vector<std::string> names;
+    for (const WorkloadResult &workload : run.workloads)
+        names.push_back(workload.name);
+    const std::size_t width = width_of(names);
     std::string below;
     std::string out = run_heading(run) + "\n\n";
     out += header(width);

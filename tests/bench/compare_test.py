@@ -71,7 +71,6 @@ class Results(unittest.TestCase):
         table = results.markdown_table({"edits": results.result_of([{"cairn": summary(1)}]), "agent": {"skipped": "too long"}})
         self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1)
 
-
     def test_a_page_of_a_run_that_was_broken_off_says_what_is_missing(self):
         report = {"machine": {"cpu": "c", "cores": 2, "memory_gib": 4, "kernel": "k"}, "rounds": 1, "scale": 1.0, "threads": 2, "context": 64,
                   "versions": {"cairn": "1", "llama.cpp": "2", "llama.cpp commit": "3"}, "workloads": ["edits", "agent"], "failures": [],

@@ -44,7 +44,7 @@ std::string logged_status(const TestServer &test) {
         std::this_thread::sleep_for(milliseconds(1));
     const std::vector<std::string> lines = test.log();
     if (lines.size() != 1) return std::to_string(lines.size()) + " lines";
-    return lines[0].substr(std::string("POST /v1/chat/completions ").size(), 3);
+    return lines[0].substr(std::string_view("POST  ").size() + std::string_view(kChatPath).size(), 3);
 }
 
 TEST(Leaving, is_logged_as_499_before_an_answer_and_within_it) {
